@@ -1,0 +1,94 @@
+//! Sequences of operations with their ground truth, and sets of them.
+
+use crate::{Node, Operation};
+
+/// Several sequences over the same number of nodes and operations, with their ground truth.
+///
+/// Arrays are flat and row-major, exactly as in the data-set file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// The name of the structure the truth comes from.
+    pub task: String,
+    /// The seed it was sampled from.
+    pub seed: u64,
+    /// Nodes per sequence, n.
+    pub nodes: usize,
+    /// Operations per sequence.
+    pub ops: usize,
+    /// \[count, nodes\]
+    pub priorities: Vec<f32>,
+    /// \[count, ops\]
+    pub operations: Vec<Operation>,
+    /// \[count, ops\]; 0 or 1
+    pub answers: Vec<u8>,
+    /// \[count, ops, nodes\]; 0 visited, 1 left alone
+    pub masks: Vec<u8>,
+    /// \[count, ops, nodes\]; after the operation
+    pub pointers: Vec<Node>,
+}
+
+impl Dataset {
+    /// How many sequences there are.
+    pub fn count(&self) -> usize {
+        self.priorities.len().checked_div(self.nodes).unwrap_or(0)
+    }
+
+    /// Sequence number `index`, borrowed.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is not below [`Dataset::count`].
+    pub fn sequence(&self, index: usize) -> Sequence<'_> {
+        let (n, ops) = (self.nodes, self.ops);
+        Sequence {
+            priorities: &self.priorities[index * n..][..n],
+            operations: &self.operations[index * ops..][..ops],
+            answers: &self.answers[index * ops..][..ops],
+            masks: &self.masks[index * ops * n..][..ops * n],
+            pointers: &self.pointers[index * ops * n..][..ops * n],
+        }
+    }
+
+    /// All sequences, in order.
+    pub fn sequences(&self) -> impl ExactSizeIterator<Item = Sequence<'_>> + Clone {
+        (0..self.count()).map(|index| self.sequence(index))
+    }
+}
+
+/// One sequence of operations on one structure, with its ground truth, borrowed from a
+/// [`Dataset`] (or from anywhere else).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sequence<'a> {
+    /// rᵢ \[nodes\]
+    pub priorities: &'a [f32],
+    /// \[ops\]
+    pub operations: &'a [Operation],
+    /// ŷ \[ops\]
+    pub answers: &'a [u8],
+    /// μ̂ \[ops, nodes\]; 0 visited, 1 left alone
+    pub masks: &'a [u8],
+    /// π̂ \[ops, nodes\]; after the operation
+    pub pointers: &'a [Node],
+}
+
+impl<'a> Sequence<'a> {
+    /// Number of nodes, n.
+    pub fn nodes(&self) -> usize {
+        self.priorities.len()
+    }
+
+    /// Number of operations.
+    pub fn ops(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// μ̂ of step `t`.
+    pub fn mask(&self, t: usize) -> &'a [u8] {
+        &self.masks[t * self.nodes()..][..self.nodes()]
+    }
+
+    /// π̂ after step `t`.
+    pub fn pointers_after(&self, t: usize) -> &'a [Node] {
+        &self.pointers[t * self.nodes()..][..self.nodes()]
+    }
+}
