@@ -1,0 +1,278 @@
+"""The model in PyTorch, float64, straight from the equations of section 2 of the paper.
+
+No cleverness: every message of the n×n is formed, every score is computed, gradients are
+autograd's. It exists to be right and readable, and shares no code with the Rust engine that is
+checked against it. Shape letters: B sequences, n nodes, k latent size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One model of the family."""
+
+    graph: str  # complete | self | symmetric | directed | given
+    update: str | None = None  # masked | all
+    losses: tuple[str, ...] = ("query",)
+    own_pointers_in_training: bool = False
+
+    @property
+    def has_mask(self) -> bool:
+        return self.update == "masked" or "masks" in self.losses
+
+    @property
+    def has_attention(self) -> bool:
+        return self.update is not None or "pointers" in self.losses
+
+
+ALL = ("query", "pointers", "masks")
+MODELS = {
+    "gnn": Spec("complete"),
+    "deepsets": Spec("self"),
+    "pgn": Spec("symmetric", "masked", ALL),
+    "pgn-nm": Spec("symmetric", "all", ("query", "pointers")),
+    "pgn-asym": Spec("directed", "masked", ALL),
+    "pgn-mo": Spec("symmetric", "masked", ("query", "masks"), own_pointers_in_training=True),
+    "supgnn": Spec("complete", None, ALL),
+    "oracle-ptrs": Spec("given"),
+}
+
+
+def shapes(spec: Spec, k: int, m: int = 2) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of `model.safetensors`; what a model has no use for is absent."""
+    out = {
+        "encoder.weight": (k, m + k),
+        "encoder.bias": (k,),
+        "message.weight": (k, 2 * k),
+        "message.bias": (k,),
+        "update.weight": (k, 2 * k),
+        "update.bias": (k,),
+        "decoder.weight": (1, 2 * k),
+        "decoder.bias": (1,),
+    }
+    if spec.has_mask:
+        out |= {"mask.weight": (1, 2 * k), "mask.bias": (1,)}
+    if spec.has_attention:
+        out |= {"query.weight": (k, k), "key.weight": (k, k)}
+    return out
+
+
+def initial_weights(
+    spec: Spec, k: int, rng: np.random.Generator, bias_scale: float = 0.0, m: int = 2
+) -> dict[str, np.ndarray]:
+    """Truncated normal of σ = 1/√fan_in, cut at 2σ. Biases are zero unless a scale is given."""
+    weights = {}
+    for name, shape in shapes(spec, k, m).items():
+        if name.endswith(".bias"):
+            value = bias_scale * rng.standard_normal(shape)
+        else:
+            value = rng.standard_normal(shape)
+            while (outside := np.abs(value) > 2).any():
+                value[outside] = rng.standard_normal(int(outside.sum()))
+            value /= np.sqrt(shape[1])
+        weights[name] = value.astype(np.float32)
+    return weights
+
+
+class Kinks:
+    """Notes how close a computation came to a point where its derivative or a choice jumps.
+
+    A float32 implementation may land on the other side of a kink that is nearer than its
+    rounding error; fixtures are chosen to have none. Exact ties are no kinks: they are exact in
+    every precision, since they come from zeros.
+    """
+
+    def __init__(self):
+        self.nearest = float("inf")
+
+    def note(self, distance: torch.Tensor) -> None:
+        distance = distance[distance > 0]
+        if distance.numel():
+            self.nearest = min(self.nearest, float(distance.min()))
+
+
+def argmax_first(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """The lowest index among the maxima; torch.argmax promises none in particular."""
+    shape = [1] * x.dim()
+    shape[dim] = x.shape[dim]
+    index = torch.arange(x.shape[dim]).view(shape).expand_as(x)
+    is_max = x == x.amax(dim, keepdim=True)
+    return index.masked_fill(~is_max, x.shape[dim]).amin(dim)
+
+
+def max_first(x: torch.Tensor, dim: int, kinks: Kinks | None = None) -> torch.Tensor:
+    """Maximum whose whole gradient goes to the lowest index among ties."""
+    with torch.no_grad():
+        index = argmax_first(x, dim)
+        if kinks is not None:
+            best = x.amax(dim, keepdim=True)
+            kinks.note(best - x)
+    return x.gather(dim, index.unsqueeze(dim)).squeeze(dim)
+
+
+def relu(x: torch.Tensor, kinks: Kinks | None) -> torch.Tensor:
+    if kinks is not None:
+        kinks.note(x.detach().abs())
+    return F.relu(x)
+
+
+def neighbours(graph: str, pointers: torch.Tensor) -> torch.Tensor:
+    """[B, n, n] booleans: entry (i, j) says that i reads j. `pointers` is [B, n]."""
+    B, n = pointers.shape
+    eye = torch.eye(n, dtype=torch.bool).expand(B, n, n)
+    if graph == "complete":
+        return torch.ones_like(eye)
+    if graph == "self":
+        return eye
+    points_to = F.one_hot(pointers, n).bool()
+    if graph == "directed":
+        return points_to
+    return points_to | points_to.transpose(1, 2)  # Π = Π̃ ∨ Π̃ᵀ, equation 7
+
+
+def features(data: dict[str, torch.Tensor], t: int) -> torch.Tensor:
+    """e [B, n, 2]: priority, and whether the node is u or v."""
+    operated = F.one_hot(data["operands"][:, t], data["priorities"].shape[1]).amax(1)
+    return torch.stack([data["priorities"], operated.to(data["priorities"].dtype)], dim=-1)
+
+
+def tensors(data: dict[str, np.ndarray], dtype=torch.float64) -> dict[str, torch.Tensor]:
+    """A data set as torch tensors: indices as int64, everything real as `dtype`."""
+    real = ("priorities", "answers", "masks")
+    return {
+        name: torch.from_numpy(value.astype(np.float64)).to(dtype)
+        if name in real
+        else torch.from_numpy(value.astype(np.int64))
+        for name, value in data.items()
+    }
+
+
+def linear(w: dict[str, torch.Tensor], name: str, *inputs: torch.Tensor) -> torch.Tensor:
+    return F.linear(torch.cat(inputs, dim=-1), w[f"{name}.weight"], w.get(f"{name}.bias"))
+
+
+def step(spec: Spec, w, e, h, pointers, kinks=None):
+    """Equations 1 to 4 and 6 for one operation: z, h, query logit, mask logits, scores."""
+    z = linear(w, "encoder", e, h)  # (1)
+    B, n, k = z.shape
+    receiver = z.unsqueeze(2).expand(B, n, n, k)
+    sender = z.unsqueeze(1).expand(B, n, n, k)
+    messages = linear(w, "message", receiver, sender)
+    # Only messages between neighbours exist; the others are no kinks either.
+    adjacent = neighbours(spec.graph, pointers).unsqueeze(-1)
+    if kinks is not None:
+        kinks.note(messages.detach().abs()[adjacent.expand_as(messages)])
+    messages = F.relu(messages).masked_fill(~adjacent, -torch.inf)
+    m = max_first(messages, 2, kinks)
+    h = relu(linear(w, "update", z, m), kinks)  # (8)
+    query = linear(w, "decoder", max_first(z, 1, kinks), max_first(h, 1, kinks))[:, 0]  # (3)
+    mask = linear(w, "mask", z, h)[..., 0] if spec.has_mask else None  # (4)
+    scores = None
+    if spec.has_attention:  # (6), before the softmax
+        scores = linear(w, "query", h) @ linear(w, "key", h).transpose(1, 2)
+    return z, h, query, mask, scores
+
+
+def repoint(scores, pointers, moves, kinks=None):
+    """Equation 7: nodes that move point to their best-scoring node, the others keep."""
+    with torch.no_grad():
+        if kinks is not None:
+            gap = scores.amax(2, keepdim=True) - scores
+            kinks.note(gap[moves.unsqueeze(-1).expand_as(gap)])
+        return torch.where(moves, argmax_first(scores, 2), pointers)
+
+
+def unroll(spec: Spec, w, data, kinks: Kinks | None = None) -> dict[str, torch.Tensor]:
+    """The teacher-forced forward pass with its losses, as in training."""
+    B, n = data["priorities"].shape
+    ops = data["operands"].shape[1]
+    k = w["encoder.bias"].shape[0]
+    h = torch.zeros(B, n, k, dtype=data["priorities"].dtype)
+    pointers = torch.arange(n).expand(B, n)
+    queries, masks, all_scores, used = [], [], [], []
+    for t in range(ops):
+        _, h, query, mask, scores = step(spec, w, features(data, t), h, pointers, kinks)
+        queries.append(query)
+        masks.append(mask)
+        all_scores.append(scores)
+        if spec.own_pointers_in_training:
+            pointers = repoint(scores, pointers, data["masks"][:, t] == 0, kinks)
+        else:
+            pointers = data["pointers"][:, t]
+        used.append(pointers)
+    out = {"query_logits": torch.stack(queries, 1), "h": h, "pointers": torch.stack(used, 1)}
+    zero = torch.zeros((), dtype=h.dtype)
+    losses = {"query": zero, "masks": zero, "pointers": zero}
+    losses["query"] = F.binary_cross_entropy_with_logits(out["query_logits"], data["answers"])
+    if spec.has_mask:
+        out["mask_logits"] = torch.stack(masks, 1)
+        losses["masks"] = F.binary_cross_entropy_with_logits(out["mask_logits"], data["masks"])
+    if "pointers" in spec.losses:
+        log_alpha = F.log_softmax(torch.stack(all_scores, 1), dim=-1)
+        chosen = log_alpha.gather(-1, data["pointers"].unsqueeze(-1)).squeeze(-1)
+        counts = 1 - data["masks"] if spec.has_mask else torch.ones_like(data["masks"])
+        losses["pointers"] = -(chosen * counts).sum() / (B * ops * n)
+    losses["total"] = sum(losses[name] for name in spec.losses)
+    return out | {f"loss.{name}": value for name, value in losses.items()}
+
+
+@torch.no_grad()
+def rollout(spec: Spec, w, data, kinks: Kinks | None = None) -> dict[str, torch.Tensor]:
+    """The free run at test time: the model's own thresholded masks and argmax pointers."""
+    B, n = data["priorities"].shape
+    ops = data["operands"].shape[1]
+    k = w["encoder.bias"].shape[0]
+    h = torch.zeros(B, n, k, dtype=data["priorities"].dtype)
+    pointers = torch.arange(n).expand(B, n)
+    queries, masks, used = [], [], []
+    for t in range(ops):
+        _, h, query, mask, scores = step(spec, w, features(data, t), h, pointers)
+        queries.append(query)
+        masks.append(mask)
+        if spec.update == "masked":
+            if kinks is not None:
+                kinks.note(mask.abs())
+            pointers = repoint(scores, pointers, ~(mask > 0), kinks)  # (5), (7)
+        elif spec.update == "all":
+            pointers = repoint(scores, pointers, torch.ones(B, n, dtype=torch.bool), kinks)
+        elif spec.graph == "given":
+            pointers = data["pointers"][:, t]
+        used.append(pointers)
+    out = {"query_logits": torch.stack(queries, 1)}
+    if spec.has_mask:
+        out["mask_logits"] = torch.stack(masks, 1)
+    if spec.update is not None:
+        out["pointers"] = torch.stack(used, 1)
+    return out
+
+
+def parameters(weights: dict[str, np.ndarray], dtype=torch.float64):
+    return {
+        name: torch.from_numpy(value.astype(np.float64)).to(dtype).requires_grad_()
+        for name, value in weights.items()
+    }
+
+
+def gradients(spec: Spec, w, data) -> dict[str, torch.Tensor]:
+    """Of the total loss; zero for a weight the losses do not reach."""
+    total = unroll(spec, w, data)["loss.total"]
+    values = torch.autograd.grad(total, list(w.values()), allow_unused=True)
+    return {
+        name: torch.zeros_like(w[name]) if g is None else g for name, g in zip(w, values)
+    }
+
+
+def adam(spec: Spec, w, data, steps: int, kinks: Kinks | None = None, lr: float = 0.005):
+    """Full-batch Adam steps, in place."""
+    optimiser = torch.optim.Adam(w.values(), lr=lr, betas=(0.9, 0.999), eps=1e-8)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        unroll(spec, w, data, kinks)["loss.total"].backward()
+        optimiser.step()
