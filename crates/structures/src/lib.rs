@@ -1,10 +1,49 @@
 //! Classical data structures that record the pointers they move. No learning in here.
-mod feature;
-mod operation;
-mod sequence;
-mod structure;
+//!
+//! | if you want … | look at |
+//! | --- | --- |
+//! | a union-find or a dynamic forest | [`Dsu`], [`LinkCutTree`] |
+//! | ground truth to train on | [`Dataset::sample`], [`Dataset::from_operations`] |
+//! | data-set files | [`Dataset::save`], [`Dataset::load`] |
+//! | to know what is in a set | [`Statistics`], [`forest`] |
+//! | a data structure of your own | [`PointerStructure`], [`Task::new`] |
+//!
+//! ```
+//! use pgn_structures::{Dataset, Sampling, Statistics, Task};
+//!
+//! let set = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
+//! let statistics = Statistics::of(&set);
+//! assert!((0.55..0.65).contains(&statistics.answers_one));
+//! # Ok::<(), pgn_structures::Error>(())
+//! ```
 
+mod csv;
+mod dataset_file;
+mod dsu;
+mod error;
+mod feature;
+pub mod files;
+pub mod forest;
+mod link_cut_tree;
+mod operation;
+mod rng;
+mod sampling;
+mod sequence;
+mod statistics;
+mod structure;
+mod task;
+mod visited;
+
+pub use csv::{operations_from_csv, read_operations};
+pub use dsu::Dsu;
+pub use error::{Error, OperationError, Result};
 pub use feature::Feature;
+pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
 pub use operation::{Node, Operation};
+pub use rng::{Rng, Split};
+pub use sampling::{Sampling, given_priorities};
 pub use sequence::{Dataset, Sequence};
-pub use structure::{PointerStructure, Visited};
+pub use statistics::Statistics;
+pub use structure::PointerStructure;
+pub use task::Task;
+pub use visited::{Recorder, Visited};

@@ -1,6 +1,6 @@
 //! Sequences of operations with their ground truth, and sets of them.
 
-use crate::{Node, Operation};
+use crate::{Node, Operation, Split};
 
 /// Several sequences over the same number of nodes and operations, with their ground truth.
 ///
@@ -11,6 +11,8 @@ pub struct Dataset {
     pub task: String,
     /// The seed it was sampled from.
     pub seed: u64,
+    /// The split it was sampled for.
+    pub split: Split,
     /// Nodes per sequence, n.
     pub nodes: usize,
     /// Operations per sequence.

@@ -1,10 +1,13 @@
 //! The one trait behind every learnable data structure.
 
-use crate::{Feature, Node, Operation};
+use crate::{Feature, Node, Operation, Rng, Visited};
 
 /// A pointer-based data structure that a network can learn to imitate.
 ///
-/// The trait is object-safe; a task is a way to make fresh ones.
+/// It holds n nodes, each with exactly one pointer. Everything else, from sampling to the
+/// viewer, works with any implementation; `docs/adding-a-structure.md` walks through one.
+///
+/// The trait is object-safe; a [`Task`](crate::Task) is a way to make fresh ones.
 pub trait PointerStructure: Send {
     /// The short name users type after `--task` and data-set files carry.
     fn name(&self) -> &str;
@@ -17,51 +20,27 @@ pub trait PointerStructure: Send {
     /// Forgets everything: `priorities.len()` nodes, each pointing to itself.
     fn reset(&mut self, priorities: &[f32]);
 
+    /// Draws the next operation on `nodes` nodes; a uniform pair u ≠ v unless overridden.
+    ///
+    /// It is called when all earlier operations have been applied, so that it may depend on
+    /// the state. It must read nothing random but `rng`.
+    fn sample(&self, nodes: Node, rng: &mut Rng) -> Operation {
+        Operation::sample(nodes, rng)
+    }
+
     /// Carries out one operation, notes every visited node (ground-truth mask 0) and returns
     /// the answer ŷ.
+    ///
+    /// The caller has checked that u ≠ v and that both are below n.
     fn apply(&mut self, operation: Operation, visited: &mut Visited) -> bool;
 
     /// Where `node` points now: π̂ of the node.
     fn pointer(&self, node: Node) -> Node;
-}
 
-/// The set of nodes an operation visited, cleared in time proportional to its size.
-#[derive(Clone, Debug, Default)]
-pub struct Visited {
-    seen: Vec<bool>,
-    nodes: Vec<Node>,
-}
-
-impl Visited {
-    /// An empty set over `nodes` nodes.
-    pub fn new(nodes: usize) -> Self {
-        Visited { seen: vec![false; nodes], nodes: Vec::new() }
-    }
-
-    /// Adds a node; adding it twice is the same as once.
-    pub fn insert(&mut self, node: Node) {
-        let seen = &mut self.seen[node as usize];
-        if !*seen {
-            *seen = true;
-            self.nodes.push(node);
+    /// Writes the pointers of nodes 0, 1, … into `row`. Override it only to be faster.
+    fn pointers(&self, row: &mut [Node]) {
+        for (node, pointer) in (0..).zip(row) {
+            *pointer = self.pointer(node);
         }
-    }
-
-    /// Whether the node is in the set.
-    pub fn contains(&self, node: Node) -> bool {
-        self.seen[node as usize]
-    }
-
-    /// The visited nodes, in the order they were first visited.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// Empties the set.
-    pub fn clear(&mut self) {
-        for &node in &self.nodes {
-            self.seen[node as usize] = false;
-        }
-        self.nodes.clear();
     }
 }

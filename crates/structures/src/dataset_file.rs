@@ -1,0 +1,117 @@
+//! Data-set files: `docs/formats.md` has the contract.
+
+use std::path::Path;
+
+use crate::files::{TensorReader, TensorWriter};
+use crate::sampling::check_priorities;
+use crate::{Dataset, Operation, Result, Split};
+
+/// What this version writes, and the newest it reads.
+const FORMAT_VERSION: u32 = 1;
+
+impl Dataset {
+    /// Writes the set to a `.safetensors` file, atomically; the same set, the same bytes.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let (count, ops, nodes) = (self.count(), self.ops, self.nodes);
+        let operands: Vec<u32> = self.operations.iter().flat_map(|op| [op.u, op.v]).collect();
+        let mut file = TensorWriter::new();
+        file.metadata("format_version", FORMAT_VERSION);
+        file.metadata("task", &self.task);
+        file.metadata("nodes", nodes);
+        file.metadata("ops", ops);
+        file.metadata("seed", self.seed);
+        file.metadata("split", self.split);
+        file.f32("priorities", &[count, nodes], &self.priorities);
+        file.u32("operands", &[count, ops, 2], &operands);
+        file.u8("answers", &[count, ops], &self.answers);
+        file.u8("masks", &[count, ops, nodes], &self.masks);
+        file.u32("pointers", &[count, ops, nodes], &self.pointers);
+        file.save(path)
+    }
+
+    /// Reads a data-set file and checks all of it: types, shapes and every value.
+    pub fn load(path: impl AsRef<Path>) -> Result<Dataset> {
+        Dataset::read(&TensorReader::open(path)?)
+    }
+
+    /// [`Dataset::load`], from a file that is already open.
+    pub fn read(file: &TensorReader) -> Result<Dataset> {
+        let version: u32 = file.parse("format_version", "a whole number")?;
+        if !(1..=FORMAT_VERSION).contains(&version) {
+            return Err(file.error(format!(
+                "it has format version {version}, but this program knows only versions up to \
+                 {FORMAT_VERSION}"
+            )));
+        }
+        let task: String = file.parse("task", "a name")?;
+        let nodes: usize = file.parse("nodes", "a whole number")?;
+        let ops: usize = file.parse("ops", "a whole number")?;
+        let seed: u64 = file.parse("seed", "a whole number")?;
+        // Files made by other programs need not say what they are for.
+        let split = match file.metadata("split") {
+            None => Split::Given,
+            Some(_) => file.parse("split", "the name of a split")?,
+        };
+        if nodes < 2 || ops == 0 {
+            return Err(file.error(format!(
+                "its metadata says nodes = {nodes} and ops = {ops}, but a sequence needs at least \
+                 two nodes and one operation"
+            )));
+        }
+        let shape = file.shape("priorities");
+        let shape = shape.ok_or_else(|| file.error("it has no tensor `priorities`"))?;
+        let count = match shape[..] {
+            [count, _] if count > 0 => count,
+            _ => {
+                return Err(file.error(format!(
+                    "`priorities` has shape {shape:?}, expected [count, {nodes}] with count ≥ 1"
+                )));
+            }
+        };
+        let operands = file.u32("operands", &[count, ops, 2])?;
+        let dataset = Dataset {
+            task,
+            seed,
+            split,
+            nodes,
+            ops,
+            priorities: file.f32("priorities", &[count, nodes])?,
+            operations: operands.as_chunks().0.iter().map(|&[u, v]| Operation { u, v }).collect(),
+            answers: file.u8("answers", &[count, ops])?,
+            masks: file.u8("masks", &[count, ops, nodes])?,
+            pointers: file.u32("pointers", &[count, ops, nodes])?,
+        };
+        dataset.check_values().map_err(|trouble| file.error(trouble))?;
+        Ok(dataset)
+    }
+
+    /// Refuses values that no structure can have produced, in the words of a file's reader.
+    fn check_values(&self) -> std::result::Result<(), String> {
+        for (index, sequence) in self.sequences().enumerate() {
+            let within = |trouble: String| format!("in sequence {index}, {trouble}");
+            check_priorities(sequence.priorities).map_err(within)?;
+            for (step, (operation, answer)) in
+                sequence.operations.iter().zip(sequence.answers).enumerate()
+            {
+                let at = |trouble: String| format!("in sequence {index}, step {step}, {trouble}");
+                operation.check(self.nodes).map_err(|source| at(source.to_string()))?;
+                if *answer > 1 {
+                    return Err(at(format!("the answer is {answer}, expected 0 or 1")));
+                }
+                let mask = sequence.mask(step);
+                if let Some(node) = mask.iter().position(|&mask| mask > 1) {
+                    let found = mask[node];
+                    return Err(at(format!("the mask of node {node} is {found}, expected 0 or 1")));
+                }
+                let pointers = sequence.pointers_after(step);
+                if let Some(node) = pointers.iter().position(|&p| p as usize >= self.nodes) {
+                    let (found, n) = (pointers[node], self.nodes);
+                    return Err(at(format!(
+                        "node {node} points to {found}, but there are {n} nodes, numbered from 0"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}

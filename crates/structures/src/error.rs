@@ -1,0 +1,102 @@
+//! What can go wrong, each as one sentence.
+
+use std::path::PathBuf;
+
+use crate::Node;
+
+/// An operation that a structure cannot carry out. The structure is left as it was, as a set
+/// of connected components; a self-adjusting one may have moved pointers inside them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// A node that does not exist.
+    #[error("node {node} is out of range: there are {nodes} nodes, numbered from 0")]
+    NodeOutOfRange {
+        /// The node asked for.
+        node: Node,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// An operation on a node and itself.
+    #[error("u and v are both {node}: an operation needs two different nodes")]
+    SameNode {
+        /// The node given twice.
+        node: Node,
+    },
+    /// `link` inside one tree would close a cycle.
+    #[error("nodes {u} and {v} are already connected: linking them would close a cycle")]
+    AlreadyConnected {
+        /// The first operand.
+        u: Node,
+        /// The second operand.
+        v: Node,
+    },
+    /// `link` of a node that is not the root of its tree.
+    #[error("node {node} is not the root of its tree: evert it before linking it")]
+    NotARoot {
+        /// The node given.
+        node: Node,
+    },
+    /// `cut` of a root, which has no parent to be cut from.
+    #[error("node {node} is the root of its tree: it has no parent to be cut from")]
+    IsARoot {
+        /// The node given.
+        node: Node,
+    },
+}
+
+/// Anything this crate can fail with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// See [`OperationError`].
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    /// A task name nobody registered.
+    #[error("unknown task `{name}`: the known ones are {known}")]
+    UnknownTask {
+        /// The name given.
+        name: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// A split name nobody registered.
+    #[error("unknown split `{name}`: the known ones are {known}")]
+    UnknownSplit {
+        /// The name given.
+        name: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// A request that makes no sense, such as one node.
+    #[error("{0}")]
+    Request(String),
+    /// A user's structure broke its contract.
+    #[error("the structure `{task}` {trouble}")]
+    Structure {
+        /// Its name.
+        task: String,
+        /// What it did.
+        trouble: String,
+    },
+    /// The file system said no.
+    #[error("cannot {verb} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "read", "write".
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A file whose contents are not what they should be.
+    #[error("{}: {trouble}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        trouble: String,
+    },
+}
+
+/// A result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
