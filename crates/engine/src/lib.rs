@@ -1,1 +1,50 @@
-//! The network.
+//! The pointer graph network on the CPU: forward, backward, Adam and free rollouts, for a whole
+//! family of models (design: one [`Config`] space, of which the paper's ten models are points).
+//!
+//! The engine knows sequences, not experiments. Build a [`Model`] from a [`Config`], train it with a
+//! [`Trainer`], roll it out over recorded sequences ([`Model::rollout`]) or use it one operation at a
+//! time ([`Model::start`], [`State::apply`]).
+//!
+//! # Letters
+//!
+//! n nodes, T operations, k latent features, m entries of a feature vector e. Per node: h the
+//! latents, z the encoded operation, a and b the receiver's and sender's halves of a message, m the
+//! strongest message, μ the mask, π the pointer, α attention.
+//!
+//! # Where the equations are
+//!
+//! | equation | what | file |
+//! | --- | --- | --- |
+//! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `forward.rs`, `state.rs` |
+//! | 2, 8 | h = U(z, max M(z, z')) | `message.rs`, `forward.rs`, `state.rs` |
+//! | 3 | y = decoder\[max z ‖ max h\] | `readout.rs` |
+//! | 4, 5 | masks | `readout.rs` |
+//! | 6 | attention | `attention.rs` |
+//! | 7 | symmetrised pointers | `graph.rs` |
+
+mod adam;
+mod attention;
+mod backward;
+mod config;
+mod error;
+mod features;
+mod forward;
+mod graph;
+mod kernels;
+mod message;
+mod model;
+mod parameters;
+mod readout;
+mod simd;
+mod state;
+mod tape;
+mod trainer;
+mod weights;
+
+pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, LossWeights, Pointers};
+pub use error::Error;
+pub use model::{Model, Rollout};
+pub use parameters::{Parameters, Tensor};
+pub use simd::Path;
+pub use state::{Answer, State};
+pub use trainer::{Losses, Trainer, TrainerOptions, TrainerState};

@@ -1,0 +1,42 @@
+//! Adam (Kingma and Ba, 2015), with the constants of the paper's framework.
+
+use crate::{Config, Parameters};
+
+const BETA1: f32 = 0.9;
+const BETA2: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+/// The optimiser's memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adam {
+    /// Running mean of the gradients.
+    pub first_moment: Parameters,
+    /// Running mean of their squares.
+    pub second_moment: Parameters,
+    /// Steps taken.
+    pub steps: u64,
+}
+
+impl Adam {
+    /// No steps taken.
+    pub fn new(config: &Config) -> Adam {
+        let zeros = Parameters::zeros(config);
+        Adam { first_moment: zeros.clone(), second_moment: zeros, steps: 0 }
+    }
+
+    /// One step down the gradient.
+    pub fn step(&mut self, learning_rate: f32, gradients: &Parameters, weights: &mut Parameters) {
+        self.steps += 1;
+        let steps = self.steps as f64;
+        let unbias1 = (1.0 - f64::from(BETA1).powf(steps)) as f32;
+        let unbias2 = (1.0 - f64::from(BETA2).powf(steps)) as f32;
+        let moments =
+            self.first_moment.values_mut().iter_mut().zip(self.second_moment.values_mut());
+        let values = weights.values_mut().iter_mut().zip(gradients.values());
+        for ((m, v), (weight, &gradient)) in moments.zip(values) {
+            *m = BETA1 * *m + (1.0 - BETA1) * gradient;
+            *v = BETA2 * *v + (1.0 - BETA2) * gradient * gradient;
+            *weight -= learning_rate * (*m / unbias1) / ((*v / unbias2).sqrt() + EPSILON);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The space of models: the paper's ten are points in it.
+//!
+//! A [`Config`] says what the processor reads, where pointers come from, how they are re-aimed,
+//! and which losses are on. Nothing else in this crate asks for a model by name.
+
+use pgn_structures::Feature;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// Which nodes send a message to a node (equation 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Graph {
+    /// Every node, itself included: the unrestricted GNN.
+    Complete,
+    /// Only the node itself: Deep Sets.
+    SelfOnly,
+    /// The node it points to and the nodes that point to it (Π of equation 7).
+    Symmetric,
+    /// Only the node it points to (Π̃ of equation 7, before symmetrisation).
+    Directed,
+}
+
+/// Where the pointers that [`Graph::Symmetric`] and [`Graph::Directed`] read come from, and
+/// how a rollout re-aims them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pointers {
+    /// The model keeps no pointers.
+    None,
+    /// They come with the sequence, in training and at test alike.
+    Given,
+    /// The model's own: nodes with mask 0 are re-aimed at argmax α (equations 5 to 7).
+    Masked,
+    /// The model's own: every node is re-aimed at every step (μ = 0 throughout).
+    Every,
+}
+
+/// Which pointers the processor reads while training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forcing {
+    /// The ground truth's: teacher forcing, as in the paper.
+    Teacher,
+    /// The model's own argmax, under the ground truth's masks (`pgn-mo`).
+    Own,
+    /// Sampled from α by adding Gumbel noise to the scores (`dgm`).
+    Sampled,
+}
+
+/// What the query and key networks of equation 6 read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttentionInput {
+    /// h, to the letter of equation 6.
+    H,
+    /// \[z ‖ h\], as the note in appendix A suggests.
+    Zh,
+}
+
+/// The nodes a pointer may be aimed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Candidates {
+    /// Any node.
+    All,
+    /// Nodes with mask 0, or the node itself.
+    Visited,
+}
+
+/// The weight of each loss; 0 switches it off.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossWeights {
+    /// Binary cross-entropy of the answers.
+    pub query: f32,
+    /// Cross-entropy of α against the true pointers.
+    pub pointers: f32,
+    /// Binary cross-entropy of the masks.
+    pub masks: f32,
+    /// The reward loss of Kazi et al. (2020) on sampled pointers.
+    pub dgm: f32,
+}
+
+/// One model of the family.
+///
+/// ```
+/// use pgn_engine::{Config, Graph};
+/// let config = Config::preset("pgn-asym")?;
+/// assert_eq!(config.graph, Graph::Directed);
+/// assert_eq!(config.k, 32);
+/// # Ok::<(), pgn_engine::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Latent features per node, k; a multiple of 8 from 8 to 256.
+    pub k: usize,
+    /// What a node is told about an operation: the entries of eᵢ, m of them.
+    pub inputs: Vec<Feature>,
+    /// Which nodes send messages.
+    pub graph: Graph,
+    /// Where pointers come from.
+    pub pointers: Pointers,
+    /// Which pointers the processor reads while training.
+    pub forcing: Forcing,
+    /// What query and key read.
+    pub attention_input: AttentionInput,
+    /// Where a pointer may be aimed.
+    pub candidates: Candidates,
+    /// Loss weights.
+    pub losses: LossWeights,
+}
+
+impl Config {
+    /// The names [`Config::preset`] knows, in the order of the paper's tables.
+    pub const PRESETS: [&'static str; 10] = [
+        "gnn",
+        "deepsets",
+        "pgn-nm",
+        "pgn",
+        "pgn-ptrs",
+        "oracle-ptrs",
+        "supgnn",
+        "dgm",
+        "pgn-mo",
+        "pgn-asym",
+    ];
+
+    /// One of the paper's ten models, by name.
+    pub fn preset(name: &str) -> Result<Config, Error> {
+        let query = LossWeights { query: 1.0, pointers: 0.0, masks: 0.0, dgm: 0.0 };
+        let all = LossWeights { pointers: 1.0, masks: 1.0, ..query };
+        let pgn = Config {
+            k: 32,
+            inputs: Feature::PAPER.to_vec(),
+            graph: Graph::Symmetric,
+            pointers: Pointers::Masked,
+            forcing: Forcing::Teacher,
+            attention_input: AttentionInput::H,
+            candidates: Candidates::All,
+            losses: all,
+        };
+        let fixed = Config { pointers: Pointers::None, losses: query, ..pgn.clone() };
+        Ok(match name {
+            "gnn" => Config { graph: Graph::Complete, ..fixed },
+            "deepsets" => Config { graph: Graph::SelfOnly, ..fixed },
+            "pgn" => pgn,
+            "pgn-nm" => Config {
+                pointers: Pointers::Every,
+                losses: LossWeights { masks: 0.0, ..all },
+                ..pgn
+            },
+            "pgn-asym" => Config { graph: Graph::Directed, ..pgn },
+            "pgn-mo" => Config {
+                forcing: Forcing::Own,
+                losses: LossWeights { pointers: 0.0, ..all },
+                ..pgn
+            },
+            "supgnn" => Config { graph: Graph::Complete, pointers: Pointers::None, ..pgn },
+            "dgm" => Config {
+                pointers: Pointers::Every,
+                forcing: Forcing::Sampled,
+                losses: LossWeights { dgm: 1.0, ..query },
+                ..pgn
+            },
+            "oracle-ptrs" | "pgn-ptrs" => Config { pointers: Pointers::Given, ..fixed },
+            _ => {
+                return Err(Error::UnknownModel {
+                    name: name.to_owned(),
+                    known: Config::PRESETS.join(", "),
+                });
+            }
+        })
+    }
+
+    /// m, the number of entries of eᵢ.
+    pub fn m(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Whether the model keeps pointers of its own.
+    pub fn owns_pointers(&self) -> bool {
+        matches!(self.pointers, Pointers::Masked | Pointers::Every)
+    }
+
+    /// Whether there is a masking network ψ (equation 4).
+    pub fn has_masks(&self) -> bool {
+        self.pointers == Pointers::Masked || self.losses.masks > 0.0
+    }
+
+    /// Whether there are query and key networks (equation 6).
+    pub fn has_attention(&self) -> bool {
+        self.owns_pointers() || self.losses.pointers > 0.0
+    }
+
+    /// The width of what query and key read.
+    pub fn attention_width(&self) -> usize {
+        match self.attention_input {
+            AttentionInput::H => self.k,
+            AttentionInput::Zh => 2 * self.k,
+        }
+    }
+
+    /// Whether every value is one the engine can compute with.
+    pub fn validate(&self) -> Result<(), Error> {
+        let invalid = |what: String| Err(Error::InvalidConfig(what));
+        if !(8..=256).contains(&self.k) || !self.k.is_multiple_of(8) {
+            return invalid(format!("k is {}; expected a multiple of 8 from 8 to 256", self.k));
+        }
+        if self.inputs.is_empty() {
+            return invalid("inputs is empty; expected at least one feature".into());
+        }
+        let LossWeights { query, pointers, masks, dgm } = self.losses;
+        for (name, weight) in
+            [("query", query), ("pointers", pointers), ("masks", masks), ("dgm", dgm)]
+        {
+            if !weight.is_finite() || weight < 0.0 {
+                return invalid(format!(
+                    "the weight of the {name} loss is {weight}; expected a finite number of at least 0"
+                ));
+            }
+        }
+        let reads_pointers = matches!(self.graph, Graph::Symmetric | Graph::Directed);
+        if reads_pointers && self.pointers == Pointers::None {
+            return invalid("the graph reads pointers, but pointers is none".into());
+        }
+        if self.forcing != Forcing::Teacher && !self.owns_pointers() {
+            return invalid(
+                "forcing is not teacher, but the model has no pointers of its own".into(),
+            );
+        }
+        if self.forcing == Forcing::Own && self.pointers != Pointers::Masked {
+            return invalid(
+                "forcing own takes the truth's masks, so pointers must be masked".into(),
+            );
+        }
+        if (dgm > 0.0) != (self.forcing == Forcing::Sampled) {
+            return invalid("the dgm loss and sampled forcing go together".into());
+        }
+        if dgm > 0.0 && pointers > 0.0 {
+            return invalid(
+                "the dgm loss replaces the pointers loss; expected one of the two".into(),
+            );
+        }
+        if self.candidates == Candidates::Visited && !self.has_masks() {
+            return invalid("candidates visited needs masks, which this model has not".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! What can go wrong, each in one sentence.
+
+use std::path::PathBuf;
+
+/// An error of the engine.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A model name that is not a preset.
+    #[error("there is no model '{name}'; expected one of {known}")]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+        /// The presets.
+        known: String,
+    },
+    /// A config the engine cannot compute with.
+    #[error("invalid model config: {0}")]
+    InvalidConfig(String),
+    /// A model file that cannot be read or does not fit its config.
+    #[error("{path}: {trouble}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        trouble: String,
+    },
+    /// A file that cannot be written.
+    #[error(transparent)]
+    Write(#[from] pgn_structures::Error),
+    /// Input that does not fit the model or itself.
+    #[error("{0}")]
+    Input(String),
+}

@@ -1,0 +1,67 @@
+//! The feature vectors eᵢ, without ever forming them.
+//!
+//! A priority is the same at every step, so its share of the encoder's output is computed once a
+//! sequence; the other features are 0 but for a few nodes, and only those are touched.
+
+use fearless_simd::prelude::*;
+use pgn_structures::{Feature, Node, Operation};
+
+use crate::kernels::rows::axpy;
+
+/// The part of the encoder's output that does not change from step to step, \[n, k\]:
+/// bias + rᵢ · (column of the priority).
+#[inline(always)]
+pub fn fixed_part<S: Simd>(
+    simd: S,
+    inputs: &[Feature],
+    encoder_e: &[f32],
+    bias: &[f32],
+    priorities: &[f32],
+    into: &mut [f32],
+) {
+    let k = bias.len();
+    for (row, &priority) in into.chunks_exact_mut(k).zip(priorities) {
+        row.copy_from_slice(bias);
+        for (input, column) in inputs.iter().zip(encoder_e.chunks_exact(k)) {
+            if *input == Feature::Priority {
+                axpy(simd, priority, column, row);
+            }
+        }
+    }
+}
+
+/// Calls `visit(input, node)` for every feature of every node in `first .. first + count` that is
+/// 1 for this operation. `pointers` are those before it.
+#[inline(always)]
+pub fn for_each_flag(
+    inputs: &[Feature],
+    Operation { u, v }: Operation,
+    pointers: &[Node],
+    first: usize,
+    count: usize,
+    mut visit: impl FnMut(usize, usize),
+) {
+    let here = |node: Node| (first..first + count).contains(&(node as usize));
+    for (input, feature) in inputs.iter().enumerate() {
+        let (is_first, is_second) = match feature {
+            Feature::Priority => (false, false),
+            Feature::Operated => (true, true),
+            Feature::First => (true, false),
+            Feature::Second => (false, true),
+            Feature::SelfPointing => {
+                for (i, &pointer) in pointers.iter().enumerate().skip(first).take(count) {
+                    if pointer as usize == i {
+                        visit(input, i);
+                    }
+                }
+                (false, false)
+            }
+        };
+        if is_first && here(u) {
+            visit(input, u as usize);
+        }
+        if is_second && here(v) {
+            visit(input, v as usize);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The heart of the processor (equation 8): mᵢ = max over neighbours j of ReLU(aᵢ + bⱼ), forward
+//! and backward.
+//!
+//! `mixed` holds aᵢ | cᵢ | bᵢ per row (see [`crate::weights`]).
+
+use fearless_simd::{f32x8, prelude::*, u32x8};
+
+use crate::{
+    graph::Neighbours,
+    kernels::{
+        LANES,
+        rows::{add, axpy, chunks, load, max_with_source, store},
+    },
+};
+
+/// Pointer graphs: one list of neighbours a node.
+///
+/// `source` \[n, k\] receives the neighbour each element of the maximum came from; it is left alone
+/// where a node has only one.
+#[inline(always)]
+pub fn listed_forward<S: Simd>(
+    simd: S,
+    k: usize,
+    neighbours: &Neighbours,
+    mixed: &[f32],
+    m: &mut [f32],
+    source: &mut [u32],
+) {
+    let zero = f32x8::splat(simd, 0.0);
+    let b = |j: u32| &mixed[(3 * j as usize + 2) * k..][..k];
+    for (i, (m, source)) in m.chunks_exact_mut(k).zip(source.chunks_exact_mut(k)).enumerate() {
+        let a = &mixed[3 * i * k..][..k];
+        match neighbours.of(i) {
+            [only] => {
+                let b = b(*only);
+                for at in chunks(k) {
+                    store((load(simd, a, at) + load(simd, b, at)).max(zero), m, at);
+                }
+            }
+            list => {
+                for at in chunks(k) {
+                    let mut top = load(simd, b(list[0]), at);
+                    let mut from = u32x8::splat(simd, list[0]);
+                    for &j in &list[1..] {
+                        let new = load(simd, b(j), at);
+                        let higher = new.simd_gt(top);
+                        top = higher.select(new, top);
+                        from = higher.select(u32x8::splat(simd, j), from);
+                    }
+                    from.store_slice(&mut source[at..][..LANES]);
+                    store((load(simd, a, at) + top).max(zero), m, at);
+                }
+            }
+        }
+    }
+}
+
+/// From ∂aᵢ (in `d_mixed`, the ReLU's gate applied) to ∂bⱼ: each element goes back to the neighbour
+/// it came from.
+#[inline(always)]
+pub fn listed_backward<S: Simd>(
+    simd: S,
+    k: usize,
+    neighbours: &Neighbours,
+    source: &[u32],
+    d_mixed: &mut [f32],
+) {
+    let zero = f32x8::splat(simd, 0.0);
+    let nodes = d_mixed.len() / (3 * k);
+    for row in d_mixed.chunks_exact_mut(3 * k) {
+        row[2 * k..].fill(0.0);
+    }
+    for i in 0..nodes {
+        let list = neighbours.of(i);
+        for at in chunks(k) {
+            let d = load(simd, d_mixed, 3 * i * k + at);
+            if let [only] = list {
+                let place = (3 * *only as usize + 2) * k + at;
+                store(load(simd, d_mixed, place) + d, d_mixed, place);
+                continue;
+            }
+            let from = u32x8::from_slice(simd, &source[i * k + at..][..LANES]);
+            for &j in list {
+                let place = (3 * j as usize + 2) * k + at;
+                let mine = from.simd_eq(u32x8::splat(simd, j)).select(d, zero);
+                store(load(simd, d_mixed, place) + mine, d_mixed, place);
+            }
+        }
+    }
+}
+
+/// The complete graph: every node hears the same maximum, `top` \[k\], found at nodes `source` \[k\].
+#[inline(always)]
+pub fn complete_forward<S: Simd>(
+    simd: S,
+    k: usize,
+    mixed: &[f32],
+    m: &mut [f32],
+    top: &mut [f32],
+    source: &mut [u32],
+) {
+    top.fill(f32::NEG_INFINITY);
+    source.fill(0);
+    for (j, row) in mixed.chunks_exact(3 * k).enumerate() {
+        max_with_source(simd, &row[2 * k..], j as u32, top, source);
+    }
+    let zero = f32x8::splat(simd, 0.0);
+    for (row, m) in mixed.chunks_exact(3 * k).zip(m.chunks_exact_mut(k)) {
+        for at in chunks(k) {
+            store((load(simd, row, at) + load(simd, top, at)).max(zero), m, at);
+        }
+    }
+}
+
+/// The complete graph's ∂b has one non-zero element a dimension: `d_top` = Σᵢ ∂aᵢ, at `source`. Adds
+/// its share to ∂z and to the gradient of the sender weights, which is kept as \[out, in\].
+#[allow(clippy::too_many_arguments)] // two gradients in, two out, and what they came from
+#[inline(always)]
+pub fn complete_backward<S: Simd>(
+    simd: S,
+    k: usize,
+    d_mixed: &[f32],
+    source: &[u32],
+    sender_t: &[f32],
+    z: &[f32],
+    d_z: &mut [f32],
+    d_sender: &mut [f32],
+    d_top: &mut [f32],
+) {
+    d_top.fill(0.0);
+    for row in d_mixed.chunks_exact(3 * k) {
+        add(simd, &row[..k], d_top);
+    }
+    for (d, (&total, &from)) in d_top.iter().zip(source).enumerate() {
+        let from = from as usize * k;
+        axpy(simd, total, &sender_t[d * k..][..k], &mut d_z[from..][..k]);
+        axpy(simd, total, &z[from..][..k], &mut d_sender[d * k..][..k]);
+    }
+}
+
+/// Self only: mᵢ = ReLU(aᵢ), the sender's half being part of a.
+#[inline(always)]
+pub fn alone_forward<S: Simd>(simd: S, k: usize, mixed: &[f32], m: &mut [f32]) {
+    let zero = f32x8::splat(simd, 0.0);
+    for (row, m) in mixed.chunks_exact(2 * k).zip(m.chunks_exact_mut(k)) {
+        for at in chunks(k) {
+            store(load(simd, row, at).max(zero), m, at);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The weights of a model: one flat array, named tensors in it, and their file.
+//!
+//! Names and shapes are those of `model.safetensors`: every weight is \[out, in\], as PyTorch's
+//! `nn.Linear` has it.
+
+use std::{ops::Range, path::Path};
+
+use pgn_structures::{Rng, Split, files::atomic_write};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+
+use crate::{Config, Error};
+
+/// The weights, in the order of their random streams. Names may be added at the end; the order
+/// never changes, since initial models depend on it.
+const WEIGHTS: [&str; 7] = [
+    "encoder.weight",
+    "message.weight",
+    "update.weight",
+    "decoder.weight",
+    "mask.weight",
+    "query.weight",
+    "key.weight",
+];
+
+/// A tensor's name, shape and place in the flat array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    /// As in `model.safetensors`, for example `message.weight`.
+    pub name: &'static str,
+    /// \[out, in\] for weights, \[out\] for biases.
+    pub shape: Vec<usize>,
+    /// Where its values are.
+    pub range: Range<usize>,
+}
+
+/// All weights of one model (or their gradients, or Adam's moments).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    tensors: Vec<Tensor>,
+    values: Vec<f32>,
+}
+
+impl Parameters {
+    /// Zeros, in the layout of `config`: tensors a model has no use for are absent.
+    pub fn zeros(config: &Config) -> Parameters {
+        let (k, m, x) = (config.k, config.m(), config.attention_width());
+        let mut tensors = Vec::new();
+        let mut end = 0;
+        let mut add = |name, shape: &[usize]| {
+            let start = end;
+            end += shape.iter().product::<usize>();
+            tensors.push(Tensor { name, shape: shape.to_vec(), range: start..end });
+        };
+        add("encoder.weight", &[k, m + k]);
+        add("encoder.bias", &[k]);
+        add("message.weight", &[k, 2 * k]);
+        add("message.bias", &[k]);
+        add("update.weight", &[k, 2 * k]);
+        add("update.bias", &[k]);
+        add("decoder.weight", &[1, 2 * k]);
+        add("decoder.bias", &[1]);
+        if config.has_masks() {
+            add("mask.weight", &[1, 2 * k]);
+            add("mask.bias", &[1]);
+        }
+        if config.has_attention() {
+            add("query.weight", &[k, x]);
+            add("key.weight", &[k, x]);
+        }
+        Parameters { tensors, values: vec![0.0; end] }
+    }
+
+    /// Fresh weights: truncated normal with σ = 1/√fan_in, cut at 2σ; biases zero.
+    ///
+    /// Each tensor draws from a stream of its own, so that two models at one seed start from the
+    /// same weights wherever they have them in common.
+    pub fn initial(config: &Config, seed: u64) -> Parameters {
+        let mut parameters = Parameters::zeros(config);
+        for tensor in &parameters.tensors {
+            if let [_, fan_in] = tensor.shape[..] {
+                let number = WEIGHTS.iter().position(|&name| name == tensor.name);
+                let number = number.unwrap_or(WEIGHTS.len()) as u64;
+                let mut rng = Rng::new([seed, Split::Weights.stream(), number, 0]);
+                let sigma = 1.0 / (fan_in as f64).sqrt();
+                for value in &mut parameters.values[tensor.range.clone()] {
+                    *value = (truncated_normal(&mut rng) * sigma) as f32;
+                }
+            }
+        }
+        parameters
+    }
+
+    /// Every tensor, in the file's order.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// All values, flat.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// All values, flat, to change.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// The values of one tensor, or `None` if the model has none of that name.
+    pub fn get(&self, name: &str) -> Option<&[f32]> {
+        let tensor = self.tensors.iter().find(|tensor| tensor.name == name)?;
+        Some(&self.values[tensor.range.clone()])
+    }
+
+    /// The values of one tensor, to change.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut [f32]> {
+        let tensor = self.tensors.iter().find(|tensor| tensor.name == name)?;
+        Some(&mut self.values[tensor.range.clone()])
+    }
+
+    /// The values of a tensor this crate knows to be there.
+    pub(crate) fn tensor(&self, name: &str) -> &[f32] {
+        self.get(name).unwrap_or_else(|| unreachable!("the layout has {name}"))
+    }
+
+    /// The same, to change.
+    pub(crate) fn tensor_mut(&mut self, name: &str) -> &mut [f32] {
+        self.get_mut(name).unwrap_or_else(|| unreachable!("the layout has {name}"))
+    }
+
+    /// The bytes of a `model.safetensors`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let bytes: Vec<u8> = self.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let views = self.tensors.iter().map(|tensor| {
+            let data = &bytes[4 * tensor.range.start..4 * tensor.range.end];
+            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), data);
+            (tensor.name, view.unwrap_or_else(|_| unreachable!("shape and range agree")))
+        });
+        safetensors::serialize(views, None)
+            .unwrap_or_else(|_| unreachable!("names are distinct and sizes agree"))
+    }
+
+    /// Reads the weights of `config`'s model from the bytes of a `model.safetensors`; `path` is
+    /// named in errors.
+    pub fn from_bytes(config: &Config, bytes: &[u8], path: &Path) -> Result<Parameters, Error> {
+        let refuse = |trouble: String| Error::File { path: path.to_owned(), trouble };
+        let file = SafeTensors::deserialize(bytes)
+            .map_err(|error| refuse(format!("not a readable safetensors file ({error})")))?;
+        let mut parameters = Parameters::zeros(config);
+        for tensor in &parameters.tensors {
+            let name = tensor.name;
+            let view = file
+                .tensor(name)
+                .map_err(|_| refuse(format!("tensor '{name}' is missing; this model has it")))?;
+            if view.dtype() != Dtype::F32 || view.shape() != tensor.shape {
+                return Err(refuse(format!(
+                    "tensor '{name}' is {:?} {:?}; expected F32 {:?}",
+                    view.dtype(),
+                    view.shape(),
+                    tensor.shape
+                )));
+            }
+            let values = &mut parameters.values[tensor.range.clone()];
+            for (value, chunk) in values.iter_mut().zip(view.data().as_chunks::<4>().0) {
+                *value = f32::from_le_bytes(*chunk);
+                if !value.is_finite() {
+                    return Err(refuse(format!(
+                        "tensor '{name}' holds {value}; expected finite numbers"
+                    )));
+                }
+            }
+        }
+        if let Some(name) = file.names().into_iter().find(|name| parameters.get(name).is_none()) {
+            return Err(refuse(format!("tensor '{name}' is not one of this model's")));
+        }
+        Ok(parameters)
+    }
+
+    /// Writes `model.safetensors`, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        Ok(atomic_write(path, &self.to_bytes())?)
+    }
+
+    /// Reads `model.safetensors`.
+    pub fn load(config: &Config, path: &Path) -> Result<Parameters, Error> {
+        let bytes = std::fs::read(path).map_err(|error| Error::File {
+            path: path.to_owned(),
+            trouble: format!("cannot be read ({error})"),
+        })?;
+        Parameters::from_bytes(config, &bytes, path)
+    }
+}
+
+/// One draw from the standard normal, cut at ±2, by the Box–Muller transform. The functions are
+/// libm's, in pure Rust, so that every platform draws the same bits.
+fn truncated_normal(rng: &mut Rng) -> f64 {
+    loop {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.unit_f64()));
+        let value = radius * libm::cos(std::f64::consts::TAU * rng.unit_f64());
+        if value.abs() <= 2.0 {
+            return value;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The max readout and decoder (equation 3) and the masking network (equation 4), forward and
+//! backward.
+
+use fearless_simd::{f32x8, prelude::*};
+
+use crate::kernels::rows::{axpy, chunks, dot, load, max_with_source, store};
+
+/// maxᵢ of the rows, element by element, and the node each element came from.
+#[inline(always)]
+pub fn readout_forward<S: Simd>(
+    simd: S,
+    k: usize,
+    rows: &[f32],
+    first: u32,
+    top: &mut [f32],
+    source: &mut [u32],
+) {
+    top.fill(f32::NEG_INFINITY);
+    source.fill(first);
+    for (i, row) in rows.chunks_exact(k).enumerate() {
+        max_with_source(simd, row, first + i as u32, top, source);
+    }
+}
+
+/// Sends the gradient of each element of the readout to the node it came from.
+#[inline(always)]
+pub fn readout_backward(k: usize, d: f32, weights: &[f32], source: &[u32], d_rows: &mut [f32]) {
+    for (dimension, (&weight, &from)) in weights.iter().zip(source).enumerate() {
+        d_rows[from as usize * k + dimension] += d * weight;
+    }
+}
+
+/// Mask logits ψ(zᵢ, hᵢ).
+#[inline(always)]
+pub fn mask_forward<S: Simd>(
+    simd: S,
+    k: usize,
+    z: &[f32],
+    h: &[f32],
+    weights: &[f32],
+    bias: f32,
+    logits: &mut [f32],
+) {
+    let (weights_z, weights_h) = weights.split_at(k);
+    for ((z, h), logit) in z.chunks_exact(k).zip(h.chunks_exact(k)).zip(logits) {
+        *logit = dot(simd, z, weights_z) + dot(simd, h, weights_h) + bias;
+    }
+}
+
+/// d_rows += d ⊗ weights: one share of every row's gradient.
+#[inline(always)]
+pub fn outer_add<S: Simd>(simd: S, d: &[f32], weights: &[f32], d_rows: &mut [f32]) {
+    for (&d, row) in d.iter().zip(d_rows.chunks_exact_mut(weights.len())) {
+        axpy(simd, d, weights, row);
+    }
+}
+
+/// into += Σᵢ dᵢ · rowᵢ: the gradient of a layer with one output.
+#[inline(always)]
+pub fn weighted_sum<S: Simd>(simd: S, d: &[f32], rows: &[f32], into: &mut [f32]) {
+    let k = into.len();
+    for at in chunks(k) {
+        // Two chains, since one would wait for each multiply-add in turn.
+        let mut sums = [f32x8::splat(simd, 0.0); 2];
+        for (i, (&d, row)) in d.iter().zip(rows.chunks_exact(k)).enumerate() {
+            sums[i % 2] = f32x8::splat(simd, d).mul_add(load(simd, row, at), sums[i % 2]);
+        }
+        store(load(simd, into, at) + (sums[0] + sums[1]), into, at);
+    }
+}

@@ -1,0 +1,104 @@
+//! Everything one unrolled sequence leaves behind for its backward pass.
+//!
+//! Shapes: T operations, n nodes, k latents, w the width of what attention reads, p = n rounded up
+//! to whole vectors, R the rows that asked for a pointer, over all steps.
+
+use pgn_structures::Node;
+
+use crate::{AttentionInput, Config, Graph, graph::Neighbours, kernels::LANES};
+
+/// Buffers of one thread, reused from sequence to sequence.
+#[derive(Debug, Default)]
+pub struct Tape {
+    pub n: usize,
+    pub ops: usize,
+    pub padded: usize,
+    pub z: Vec<f32>,                 // [T, n, k]
+    pub m: Vec<f32>,                 // [T, n, k]
+    pub h: Vec<f32>,                 // [T + 1, n, k]; the first is h⁰ = 0
+    pub source: Vec<u32>,            // [T, n, k]; [T, k] for the complete graph
+    pub read: Vec<Node>,             // [T + 1, n]: the pointers step t reads
+    pub neighbours: Vec<Neighbours>, // [T]
+    pub top: Vec<f32>,               // [T, 2k]: max z | max h
+    pub top_source: Vec<u32>,        // [T, 2k]
+    pub query_logits: Vec<f32>,      // [T]
+    pub d_query: Vec<f32>,           // [T]
+    pub mask_logits: Vec<f32>,       // [T, p]
+    pub d_mask: Vec<f32>,            // [T, p]
+    // Attention.
+    pub zh: Vec<f32>,              // [T, n, 2k], if that is what it reads
+    pub rows: Vec<Node>,           // [R]
+    pub row_starts: Vec<usize>,    // [T + 1]
+    pub gathered: Vec<f32>,        // [R, w]
+    pub q: Vec<f32>,               // [R, w]
+    pub alpha: Vec<f32>,           // [R, p]; α, then α − target
+    pub alpha_scale: Vec<f32>,     // [T]: ∂scores = scale · (α − target)
+    pub log_probability: Vec<f32>, // [T]: of sampled pointers
+    pub d_q: Vec<f32>,             // [R, w]
+    // Scratch of one step.
+    pub fixed: Vec<f32>,       // [n, k]
+    pub mixed: Vec<f32>,       // [n, mix_width]
+    pub message_top: Vec<f32>, // [k]
+    pub d_h: Vec<f32>,         // [n, k]
+    pub d_x: Vec<f32>,         // [n, w]
+    pub d_gathered: Vec<f32>,  // [n, w]
+    pub d_fixed: Vec<f32>,     // [n, k]: Σ over steps of ∂z
+    // Scratch of a block of steps, `block` of them.
+    pub block: usize,
+    pub d_z: Vec<f32>,     // [block · n, k]
+    pub d_mixed: Vec<f32>, // [block · n, mix_width]
+}
+
+/// Rows whose weight gradients are computed in one product: enough to amortise the product's
+/// start, few enough to stay in the first-level cache.
+const BLOCK_ROWS: usize = 128;
+
+impl Tape {
+    /// Makes room for a sequence.
+    pub fn fit(&mut self, config: &Config, mix_width: usize, n: usize, ops: usize) {
+        let (k, w) = (config.k, config.attention_width());
+        let padded = n.next_multiple_of(LANES);
+        (self.n, self.ops, self.padded) = (n, ops, padded);
+        self.block = (BLOCK_ROWS / n).clamp(1, ops.max(1));
+        let (steps, rows) = (ops * n * k, self.block * n);
+        self.z.resize(steps, 0.0);
+        self.m.resize(steps, 0.0);
+        self.h.resize(steps + n * k, 0.0);
+        self.h[..n * k].fill(0.0);
+        self.source.resize(if config.graph == Graph::Complete { ops * k } else { steps }, 0);
+        self.read.resize((ops + 1) * n, 0);
+        for (i, pointer) in self.read[..n].iter_mut().enumerate() {
+            *pointer = i as Node;
+        }
+        self.neighbours.resize_with(ops, Neighbours::default);
+        self.top.resize(ops * 2 * k, 0.0);
+        self.top_source.resize(ops * 2 * k, 0);
+        self.query_logits.resize(ops, 0.0);
+        self.d_query.resize(ops, 0.0);
+        self.mask_logits.clear();
+        self.mask_logits.resize(ops * padded, 0.0);
+        self.d_mask.resize(ops * padded, 0.0);
+        if config.has_attention() && config.attention_input == AttentionInput::Zh {
+            self.zh.resize(ops * n * 2 * k, 0.0);
+        }
+        self.rows.clear();
+        self.row_starts.clear();
+        self.row_starts.push(0);
+        self.gathered.clear();
+        self.q.clear();
+        self.alpha.clear();
+        self.alpha_scale.clear();
+        self.alpha_scale.resize(ops, 0.0);
+        self.log_probability.clear();
+        self.log_probability.resize(ops, 0.0);
+        self.fixed.resize(n * k, 0.0);
+        self.mixed.resize(n * mix_width, 0.0);
+        self.message_top.resize(k, 0.0);
+        self.d_h.resize(n * k, 0.0);
+        self.d_x.resize(n * w, 0.0);
+        self.d_gathered.resize(n * w, 0.0);
+        self.d_fixed.resize(n * k, 0.0);
+        self.d_z.resize(rows * k, 0.0);
+        self.d_mixed.resize(rows * mix_width, 0.0);
+    }
+}

@@ -1,0 +1,276 @@
+//! Training: gradients of a batch, in parallel over its sequences, and a step of Adam.
+
+use pgn_structures::{Rng, Sequence, Split};
+use rayon::prelude::*;
+
+use crate::{
+    Config, Error, Model, Parameters,
+    adam::Adam,
+    backward::backward,
+    forward::{Share, forward},
+    simd::{Path, on_path},
+    tape::Tape,
+    weights::{WeightGradients, Weights},
+};
+
+/// The losses of a batch, each unweighted, as means over its sequences.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// Binary cross-entropy of the answers, mean over steps.
+    pub query: f64,
+    /// Cross-entropy of the pointers, summed over re-aimed nodes, divided by steps × nodes.
+    pub pointers: f64,
+    /// Binary cross-entropy of the masks, mean over steps and nodes.
+    pub masks: f64,
+    /// The DGM reward loss.
+    pub dgm: f64,
+    /// The weighted sum that is minimised.
+    pub total: f64,
+    /// How many answers were right.
+    pub right: u64,
+}
+
+impl Losses {
+    fn add(&mut self, other: &Losses) {
+        self.query += other.query;
+        self.pointers += other.pointers;
+        self.masks += other.masks;
+        self.dgm += other.dgm;
+        self.right += other.right;
+    }
+}
+
+/// How to train.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrainerOptions {
+    /// Adam's step size; 0.005 in the paper.
+    pub learning_rate: f32,
+    /// Scale gradients down to this norm if they are longer.
+    pub clip: Option<f32>,
+    /// Where sampled pointers come from.
+    pub seed: u64,
+}
+
+impl Default for TrainerOptions {
+    fn default() -> Self {
+        TrainerOptions { learning_rate: 0.005, clip: None, seed: 0 }
+    }
+}
+
+/// Everything a trainer needs to go on where another stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainerState {
+    /// The weights.
+    pub parameters: Parameters,
+    /// Adam's running mean of the gradients.
+    pub first_moment: Parameters,
+    /// Adam's running mean of their squares.
+    pub second_moment: Parameters,
+    /// Steps taken.
+    pub steps: u64,
+    /// Running share of right answers, the baseline of the DGM reward.
+    pub running_accuracy: f32,
+}
+
+/// A model in training.
+///
+/// ```
+/// use pgn_engine::{Config, Model, Trainer, TrainerOptions};
+/// use pgn_structures::{Dataset, Sampling, Task};
+///
+/// let data = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
+/// let sequences: Vec<_> = data.sequences().collect();
+/// let model = Model::new(Config::preset("pgn")?, 0)?;
+/// let mut trainer = Trainer::new(model, TrainerOptions::default())?;
+/// let first = trainer.step(&sequences)?.total;
+/// for _ in 0..20 {
+///     trainer.step(&sequences)?;
+/// }
+/// assert!(trainer.step(&sequences)?.total < first);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Trainer {
+    model: Model,
+    adam: Adam,
+    options: TrainerOptions,
+    running_accuracy: f32,
+}
+
+/// How slowly the running accuracy forgets: about the last 20 steps count.
+const RUNNING_ACCURACY_DECAY: f32 = 0.95;
+
+impl Trainer {
+    /// Training from the beginning.
+    pub fn new(model: Model, options: TrainerOptions) -> Result<Trainer, Error> {
+        let adam = Adam::new(model.config());
+        Trainer::with(model, adam, options, 0.5)
+    }
+
+    /// Training from where `state` was taken.
+    pub fn resume(
+        config: Config,
+        options: TrainerOptions,
+        state: TrainerState,
+    ) -> Result<Trainer, Error> {
+        let zeros = Parameters::zeros(&config);
+        for part in [&state.first_moment, &state.second_moment] {
+            if part.tensors() != zeros.tensors() {
+                return Err(Error::Input("the optimiser's moments are of another model".into()));
+            }
+        }
+        let TrainerState { parameters, first_moment, second_moment, steps, running_accuracy } =
+            state;
+        let model = Model::from_parameters(config, parameters)?;
+        Trainer::with(model, Adam { first_moment, second_moment, steps }, options, running_accuracy)
+    }
+
+    fn with(
+        model: Model,
+        adam: Adam,
+        options: TrainerOptions,
+        running_accuracy: f32,
+    ) -> Result<Trainer, Error> {
+        let TrainerOptions { learning_rate, clip, .. } = options;
+        if !learning_rate.is_finite() || learning_rate < 0.0 {
+            return Err(Error::Input(format!(
+                "the learning rate is {learning_rate}; expected a finite number of at least 0"
+            )));
+        }
+        if let Some(clip) = clip
+            && (clip.is_nan() || clip <= 0.0)
+        {
+            return Err(Error::Input(format!(
+                "gradients are clipped to norm {clip}; expected a number above 0"
+            )));
+        }
+        Ok(Trainer { model, adam, options, running_accuracy })
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Changes Adam's step size, for schedules.
+    pub fn set_learning_rate(&mut self, learning_rate: f32) {
+        self.options.learning_rate = learning_rate;
+    }
+
+    /// What [`Trainer::resume`] needs.
+    pub fn state(&self) -> TrainerState {
+        TrainerState {
+            parameters: self.model.parameters().clone(),
+            first_moment: self.adam.first_moment.clone(),
+            second_moment: self.adam.second_moment.clone(),
+            steps: self.adam.steps,
+            running_accuracy: self.running_accuracy,
+        }
+    }
+
+    /// One step of Adam on a batch: forward, backward, update. Returns the losses before the step.
+    ///
+    /// Sequences are unrolled in parallel on the current rayon pool; the result is the same to
+    /// the bit for any number of threads.
+    pub fn step(&mut self, batch: &[Sequence<'_>]) -> Result<Losses, Error> {
+        let (losses, mut gradients) = self.gradients(batch)?;
+        let norm = norm(gradients.values());
+        if !norm.is_finite() || !losses.total.is_finite() {
+            return Err(Error::Input(format!(
+                "training diverged at step {}: the loss is {} and the gradient's norm {norm}; \
+                 a lower learning rate or gradient clipping may help",
+                self.adam.steps, losses.total
+            )));
+        }
+        if let Some(clip) = self.options.clip
+            && norm > clip
+        {
+            gradients.values_mut().iter_mut().for_each(|value| *value *= clip / norm);
+        }
+        self.model.update(|parameters| {
+            self.adam.step(self.options.learning_rate, &gradients, parameters);
+        });
+        let answers: usize = batch.iter().map(Sequence::ops).sum();
+        if answers > 0 {
+            let accuracy = (losses.right as f64 / answers as f64) as f32;
+            self.running_accuracy = RUNNING_ACCURACY_DECAY * self.running_accuracy
+                + (1.0 - RUNNING_ACCURACY_DECAY) * accuracy;
+        }
+        Ok(losses)
+    }
+
+    /// The losses of a batch and their gradients, without a step.
+    pub fn gradients(&self, batch: &[Sequence<'_>]) -> Result<(Losses, Parameters), Error> {
+        let config = self.model.config();
+        for sequence in batch {
+            self.model.check(*sequence)?;
+        }
+        let pass = Pass {
+            config,
+            weights: self.model.weights(),
+            path: self.model.path(),
+            scale: 1.0 / batch.len() as f32,
+            running_accuracy: self.running_accuracy,
+        };
+        let (seed, step) = (self.options.seed, self.adam.steps);
+        let mut shares: Vec<(Losses, WeightGradients)> = batch
+            .par_iter()
+            .enumerate()
+            .map_init(Tape::default, |tape, (index, &sequence)| {
+                let key = [seed, Split::Noise.stream(), step, index as u64];
+                pass.sequence(sequence, &mut Rng::new(key), tape)
+            })
+            .collect();
+        let mut losses = Losses::default();
+        let mut gradients = Parameters::zeros(config);
+        // Sums run in the order of the batch, whichever thread finished first.
+        let mut sum: Option<WeightGradients> = None;
+        for (share, gradient) in &mut shares {
+            losses.add(share);
+            match &mut sum {
+                None => sum = Some(gradient.clone()),
+                Some(sum) => sum.add(gradient),
+            }
+        }
+        let weights = config.losses;
+        losses.total = f64::from(weights.query) * losses.query
+            + f64::from(weights.pointers) * losses.pointers
+            + f64::from(weights.masks) * losses.masks
+            + f64::from(weights.dgm) * losses.dgm;
+        if let Some(sum) = sum {
+            sum.unpack(config, self.model.parameters(), &mut gradients);
+        }
+        Ok((losses, gradients))
+    }
+}
+
+/// What all sequences of a batch share.
+struct Pass<'a> {
+    config: &'a Config,
+    weights: &'a Weights,
+    path: Path,
+    scale: f32,
+    running_accuracy: f32,
+}
+
+impl Pass<'_> {
+    fn sequence(
+        &self,
+        sequence: Sequence,
+        noise: &mut Rng,
+        tape: &mut Tape,
+    ) -> (Losses, WeightGradients) {
+        let mut gradients = WeightGradients::zeros(self.config);
+        let mut share = Share { scale: self.scale, running_accuracy: self.running_accuracy, noise };
+        let losses = on_path!(self.path, simd => {
+            let losses = forward(simd, self.config, self.weights, sequence, &mut share, tape);
+            backward(simd, self.config, self.weights, sequence, tape, &mut gradients);
+            losses
+        });
+        (losses, gradients)
+    }
+}
+
+fn norm(values: &[f32]) -> f32 {
+    values.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt() as f32
+}
