@@ -9,10 +9,10 @@ use crate::{Error, Node, Operation, Result};
 /// Reads operations on `nodes` nodes from a file: see [`read_operations`].
 pub fn operations_from_csv(path: impl AsRef<Path>, nodes: usize) -> Result<Vec<Operation>> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(|source| Error::Io {
+    let file = File::open(path).map_err(|cause| Error::Io {
         verb: "read",
         path: path.to_path_buf(),
-        source,
+        cause,
     })?;
     read_operations(BufReader::new(file), path, nodes)
 }
@@ -41,9 +41,9 @@ pub fn read_operations(source: impl BufRead, name: &Path, nodes: usize) -> Resul
             path: name.to_path_buf(),
             trouble: format!("line {}: {trouble}", index + 1),
         };
-        let line = line.map_err(|source| match source.kind() {
+        let line = line.map_err(|cause| match cause.kind() {
             std::io::ErrorKind::InvalidData => at("it is not UTF-8 text".to_string()),
-            _ => Error::Io { verb: "read", path: name.to_path_buf(), source },
+            _ => Error::Io { verb: "read", path: name.to_path_buf(), cause },
         })?;
         let line = line.trim_start_matches('\u{feff}');
         let line = line.split_once('#').map_or(line, |(before, _)| before).trim();

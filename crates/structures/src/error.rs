@@ -79,14 +79,14 @@ pub enum Error {
         trouble: String,
     },
     /// The file system said no.
-    #[error("cannot {verb} {}: {source}", path.display())]
+    #[error("cannot {verb} {}: {cause}", path.display())]
     Io {
         /// What was tried: "read", "write".
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
+        /// Why not. Part of the sentence already, so not this error's `source`.
+        cause: std::io::Error,
     },
     /// A file whose contents are not what they should be.
     #[error("{}: {trouble}", path.display())]

@@ -17,6 +17,8 @@ pub struct Statistics {
     pub self_pointing: f64,
     /// Mean number of pointers to follow from a node until nothing changes.
     pub mean_depth: f64,
+    /// The same after the last operation of each sequence only.
+    pub final_mean_depth: f64,
     /// The largest such number.
     pub max_depth: u32,
 }
@@ -28,6 +30,7 @@ struct Totals {
     masks_zero: u64,
     self_pointing: u64,
     depth: u64,
+    final_depth: u64,
     max_depth: u32,
 }
 
@@ -44,6 +47,7 @@ impl Statistics {
             masks_zero: share(totals.masks_zero, dataset.masks.len()),
             self_pointing: share(totals.self_pointing, dataset.pointers.len()),
             mean_depth: share(totals.depth, dataset.pointers.len()),
+            final_mean_depth: share(totals.final_depth, dataset.priorities.len()),
             max_depth: totals.max_depth,
         }
     }
@@ -62,7 +66,9 @@ impl Totals {
             let pointers = sequence.pointers_after(step);
             totals.self_pointing += (0..).zip(pointers).filter(|&(i, &p)| i == p).count() as u64;
             forest::depths_into(pointers, &mut depths);
-            totals.depth += depths.iter().map(|&depth| u64::from(depth)).sum::<u64>();
+            let total = depths.iter().map(|&depth| u64::from(depth)).sum();
+            totals.depth += total;
+            totals.final_depth = total;
             let deepest = depths.iter().copied().max().unwrap_or(0);
             totals.max_depth = totals.max_depth.max(deepest);
         }
@@ -75,6 +81,7 @@ impl Totals {
             masks_zero: self.masks_zero + other.masks_zero,
             self_pointing: self.self_pointing + other.self_pointing,
             depth: self.depth + other.depth,
+            final_depth: self.final_depth + other.final_depth,
             max_depth: self.max_depth.max(other.max_depth),
         }
     }

@@ -21,7 +21,7 @@ pub fn atomic_write_with(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     let path = path.as_ref();
-    let fail = |source| Error::Io { verb: "write", path: path.to_path_buf(), source };
+    let fail = |cause| Error::Io { verb: "write", path: path.to_path_buf(), cause };
     // A folder cannot be replaced by a file; better said before the work than after.
     if path.is_dir() {
         return Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")));

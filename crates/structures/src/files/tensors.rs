@@ -191,10 +191,10 @@ impl TensorReader {
     /// Reads a file and checks that its header and its size agree.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let bytes = fs::read(&path).map_err(|source| Error::Io {
+        let bytes = fs::read(&path).map_err(|cause| Error::Io {
             verb: "read",
             path: path.clone(),
-            source,
+            cause,
         })?;
         TensorReader::from_bytes(path, bytes)
     }

@@ -1,0 +1,218 @@
+//! `pgn generate`: data sets, and what is inside them.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use pgn_structures::{
+    Dataset, Sampling, Statistics, Task, forest, given_priorities, operations_from_csv,
+};
+use serde::Serialize;
+
+use crate::output;
+
+/// Sample sequences of operations with their ground truth, or describe a file of them
+///
+/// Each sequence starts from nodes that point to themselves. Every operation is recorded with
+/// its answer, the nodes it visited (mask 0) and all pointers after it. The same options give
+/// the same bytes on every machine; sequence i is the same whatever the count.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  The paper's training set, then what is in it
+    pgn generate --task dsu --nodes 20 --count 70 --seed 0 --out train.safetensors
+    pgn generate --describe train.safetensors
+
+  35 test sequences on 100 nodes
+    pgn generate --task lct --nodes 100 --count 35 --split test --out test.safetensors
+
+  The ground truth of operations of your own, one `u,v` per line
+    pgn generate --task dsu --nodes 8 --operations mine.csv --out mine.safetensors")]
+pub struct Args {
+    /// The data structure: dsu (disjoint-set union) or lct (link/cut tree)
+    #[arg(long, required_unless_present = "describe")]
+    task: Option<String>,
+
+    /// Nodes per sequence, at least 2
+    #[arg(long, value_name = "N", required_unless_present = "describe")]
+    nodes: Option<usize>,
+
+    /// Operations per sequence [default: 1.5 × nodes, as in the paper]
+    #[arg(long, value_name = "T")]
+    ops: Option<usize>,
+
+    /// How many sequences
+    #[arg(long, value_name = "C", default_value_t = 70)]
+    count: usize,
+
+    /// Seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+
+    /// What the sequences are for: train, validation or test; each has random numbers of its own
+    #[arg(long, default_value = "train", value_parser = ["train", "validation", "test"])]
+    split: String,
+
+    /// Take the operations of one sequence from a CSV file of `u,v` lines instead of sampling
+    /// them; only priorities are drawn
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ops", "count", "split"])]
+    operations: Option<PathBuf>,
+
+    /// Where to write the data set, a .safetensors file
+    #[arg(long, value_name = "FILE", required_unless_present = "describe")]
+    out: Option<PathBuf>,
+
+    /// Instead of generating, print what is inside a data-set file: its figures, whether its
+    /// ground truth can be reproduced, and the final forest of its first sequence
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["task", "nodes", "ops", "count", "seed", "split", "operations", "out"]
+    )]
+    describe: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> anyhow::Result<()> {
+        if let Some(path) = &self.describe {
+            let description = Description::of(path)?;
+            return match self.json {
+                true => output::print_json(&description),
+                false => output::print(&description.text()),
+            };
+        }
+        let out = self.out.as_ref().context("--out is missing")?;
+        let dataset = self.dataset()?;
+        dataset.save(out)?;
+        let summary = Summary::of(out, &dataset);
+        match self.json {
+            true => output::print_json(&summary),
+            false => output::print(&summary.text()),
+        }
+    }
+
+    fn dataset(&self) -> anyhow::Result<Dataset> {
+        let task = Task::named(self.task.as_ref().context("--task is missing")?)?;
+        let nodes = self.nodes.context("--nodes is missing")?;
+        let Some(file) = &self.operations else {
+            return Ok(Dataset::sample(
+                &task,
+                &Sampling {
+                    nodes,
+                    ops: self.ops.unwrap_or(Sampling::paper_ops(nodes)),
+                    count: self.count,
+                    seed: self.seed,
+                    split: self.split.parse()?,
+                },
+            )?);
+        };
+        let operations = operations_from_csv(file, nodes)?;
+        anyhow::ensure!(!operations.is_empty(), "{}: it holds no operations", file.display());
+        let priorities = given_priorities(nodes, self.seed)?;
+        let mut dataset = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
+        dataset.seed = self.seed;
+        Ok(dataset)
+    }
+}
+
+/// What a file is, without looking at its values.
+#[derive(Serialize)]
+struct Summary {
+    file: PathBuf,
+    task: String,
+    split: &'static str,
+    seed: u64,
+    count: usize,
+    nodes: usize,
+    ops: usize,
+}
+
+impl Summary {
+    fn of(file: &Path, dataset: &Dataset) -> Self {
+        Summary {
+            file: file.to_path_buf(),
+            task: dataset.task.clone(),
+            split: dataset.split.name(),
+            seed: dataset.seed,
+            count: dataset.count(),
+            nodes: dataset.nodes,
+            ops: dataset.ops,
+        }
+    }
+
+    fn text(&self) -> String {
+        let Summary { file, task, split, seed, count, nodes, ops } = self;
+        let plural = if *count == 1 { "" } else { "s" };
+        format!(
+            "{}: {count} sequence{plural} of {ops} operations on {nodes} nodes \
+             (task {task}, split {split}, seed {seed})\n",
+            file.display()
+        )
+    }
+}
+
+/// What is inside a file.
+#[derive(Serialize)]
+struct Description {
+    #[serde(flatten)]
+    summary: Summary,
+    #[serde(flatten)]
+    statistics: Statistics,
+    /// Whether replaying the operations gives the same truth; nothing if the task is not ours.
+    reproduced: Option<bool>,
+    /// The first sequence's, after its last operation.
+    final_pointers: Vec<u32>,
+}
+
+impl Description {
+    fn of(path: &Path) -> anyhow::Result<Self> {
+        let dataset = Dataset::load(path)?;
+        let reproduced = match Task::named(&dataset.task) {
+            Ok(task) => Some(dataset.agrees_with(&task)?),
+            Err(_) => None,
+        };
+        let final_pointers = dataset.sequence(0).pointers_after(dataset.ops - 1).to_vec();
+        Ok(Description {
+            summary: Summary::of(path, &dataset),
+            statistics: Statistics::of(&dataset),
+            reproduced,
+            final_pointers,
+        })
+    }
+
+    fn text(&self) -> String {
+        let figures = &self.statistics;
+        let truth = match self.reproduced {
+            Some(true) => "reproduced exactly by replaying the operations".to_string(),
+            Some(false) => format!("NOT what this program's `{}` gives", self.summary.task),
+            None => format!("not checked: the task `{}` is not built in", self.summary.task),
+        };
+        let mut text = self.summary.text();
+        let mut line = |name: &str, value: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {name:<15}{value}");
+        };
+        line("answers 1", format!("{:.3}  of all operations", figures.answers_one));
+        line("masks 0", format!("{:.3}  of all nodes, per operation: visited", figures.masks_zero));
+        line(
+            "self-pointing",
+            format!("{:.3}  of all nodes, after each operation", figures.self_pointing),
+        );
+        line(
+            "mean depth",
+            format!(
+                "{:.2} over all operations, {:.2} after the last",
+                figures.mean_depth, figures.final_mean_depth
+            ),
+        );
+        line("maximum depth", figures.max_depth.to_string());
+        line("ground truth", truth);
+        text += "\nThe first sequence after its last operation; each node points to the one it hangs from:\n\n";
+        text + &forest::picture(&self.final_pointers, 60)
+    }
+}

@@ -1,0 +1,43 @@
+//! The `pgn` program: learned data structures on the command line.
+//!
+//! Each subcommand is a file with its arguments, `Args`, and `Args::run`. To add one, declare
+//! the module and list it below.
+
+mod generate;
+mod output;
+
+commands! {
+    Generate(generate),
+}
+
+/// Learned data structures: pointer graph networks and the classical structures they imitate.
+#[derive(clap::Parser)]
+#[command(name = "pgn", version, propagate_version = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> std::process::ExitCode {
+    let program = <Program as clap::Parser>::parse();
+    output::exit_code(program.command.run())
+}
+
+/// Makes `enum Command` and its dispatch from a list of `Name(module)`.
+macro_rules! commands {
+    ($($name:ident($module:ident)),* $(,)?) => {
+        #[derive(clap::Subcommand)]
+        enum Command {
+            $($name($module::Args),)*
+        }
+
+        impl Command {
+            fn run(self) -> anyhow::Result<()> {
+                match self {
+                    $(Command::$name(args) => args.run(),)*
+                }
+            }
+        }
+    };
+}
+use commands;

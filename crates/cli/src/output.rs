@@ -1,0 +1,31 @@
+//! What every subcommand prints with, so that all of them behave alike.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+/// Prints text to standard output.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    Ok(stdout.flush()?)
+}
+
+/// Prints a value as one JSON document, for programs.
+pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// 0 on success; else 1, after one line that says what went wrong.
+pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    // Whoever reads the output has seen enough, as in `pgn … | head`.
+    let closed = |cause: &io::Error| cause.kind() == ErrorKind::BrokenPipe;
+    if error.downcast_ref::<io::Error>().is_some_and(closed) {
+        return ExitCode::SUCCESS;
+    }
+    // There is nobody left to tell if this fails too.
+    let _ = writeln!(io::stderr(), "error: {error:#}");
+    ExitCode::FAILURE
+}
