@@ -1,19 +1,20 @@
 //! Disjoint-set union: incremental connectivity, section 3 of the paper.
 
 use crate::operation::check_node;
-use crate::{Node, Operation, OperationError, PointerStructure, Recorder, Rng, Visited};
+use crate::{Feature, Node, Operation, OperationError, PointerStructure, Recorder, Rng, Visited};
 
 /// A disjoint-set union with path compression and linking by random priority.
 ///
 /// Each set is a rooted tree; a node points to its parent, a root to itself. [`Dsu::find`] makes
 /// every node on its path point to the root; [`Dsu::union`] makes the root of lower priority
-/// point to the other one.
+/// point to the other one, or, if it is asked to link by [`Linking::Operands`], the root of u
+/// point to that of v.
 ///
 /// # Complexity
 ///
 /// With random priorities, O(α(n)) per operation in expectation (randomised linking by index,
-/// Goel et al. 2014). With priorities in an adversary's order a chain can grow: O(n) for one
-/// operation, O(log n) amortised. No recursion: a chain of a million nodes is no trouble.
+/// Goel et al. 2014). With priorities in an adversary's order, or linking by operands, a chain can
+/// grow: O(n) for one operation, O(log n) amortised. No recursion: a chain of a million nodes is no trouble.
 ///
 /// # Example
 ///
@@ -40,6 +41,18 @@ use crate::{Node, Operation, OperationError, PointerStructure, Recorder, Rng, Vi
 #[derive(Clone, Debug, Default)]
 pub struct Dsu {
     nodes: Vec<Entry>,
+    linking: Linking,
+}
+
+/// Which of two roots is put under the other. The answers are the same either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Linking {
+    /// The one of lower priority, as in the paper.
+    #[default]
+    Priority,
+    /// The first operand's: u's root goes under v's. The next pointers then follow from the
+    /// pointers and the operation alone.
+    Operands,
 }
 
 /// Pointer and priority side by side: a link reads both of a root's, in one cache line.
@@ -55,6 +68,11 @@ impl Dsu {
         let mut dsu = Dsu::default();
         dsu.reset(priorities);
         dsu
+    }
+
+    /// The same, linking as told; empty until it is [`reset`](PointerStructure::reset).
+    pub fn linking(linking: Linking) -> Self {
+        Dsu { nodes: Vec::new(), linking }
     }
 
     /// `nodes` sets of one node each, with priorities drawn from `seed`.
@@ -155,7 +173,11 @@ impl Dsu {
         if x == y {
             return false;
         }
-        if self.nodes[x as usize].priority < self.nodes[y as usize].priority {
+        let x_goes_under = match self.linking {
+            Linking::Priority => self.nodes[x as usize].priority < self.nodes[y as usize].priority,
+            Linking::Operands => true,
+        };
+        if x_goes_under {
             self.nodes[x as usize].pointer = y;
         } else {
             self.nodes[y as usize].pointer = x;
@@ -166,7 +188,17 @@ impl Dsu {
 
 impl PointerStructure for Dsu {
     fn name(&self) -> &str {
-        "dsu"
+        match self.linking {
+            Linking::Priority => "dsu",
+            Linking::Operands => "dsu-ordered",
+        }
+    }
+
+    fn features(&self) -> &[Feature] {
+        match self.linking {
+            Linking::Priority => Feature::PAPER,
+            Linking::Operands => Feature::ORDERED,
+        }
     }
 
     fn reset(&mut self, priorities: &[f32]) {
@@ -181,5 +213,12 @@ impl PointerStructure for Dsu {
 
     fn pointer(&self, node: Node) -> Node {
         Dsu::pointer(self, node)
+    }
+
+    fn start_from(&mut self, pointers: &[Node]) -> bool {
+        for (entry, &pointer) in self.nodes.iter_mut().zip(pointers) {
+            entry.pointer = pointer;
+        }
+        true
     }
 }

@@ -27,6 +27,11 @@ impl Feature {
     /// eᵢ = rᵢ ‖ 𝕀(i = u ∨ i = v), appendix B.
     pub const PAPER: &'static [Feature] = &[Feature::Priority, Feature::Operated];
 
+    /// u and v told apart, and whether a node is a root: all that an operation needs to know where
+    /// no priorities matter.
+    pub const ORDERED: &'static [Feature] =
+        &[Feature::First, Feature::Second, Feature::SelfPointing];
+
     /// The feature's value for `node`, whose pointer before the operation is `pointer`.
     pub fn value(self, node: Node, operation: Operation, priority: f32, pointer: Node) -> f32 {
         let flag = |yes: bool| if yes { 1.0 } else { 0.0 };

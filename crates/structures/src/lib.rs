@@ -2,8 +2,9 @@
 //!
 //! | if you want … | look at |
 //! | --- | --- |
-//! | a union-find or a dynamic forest | [`Dsu`], [`LinkCutTree`] |
+//! | a union-find or a dynamic forest | [`Dsu`], [`LinkCutTree`], [`RootedForest`] |
 //! | ground truth to train on | [`Dataset::sample`], [`Dataset::from_operations`] |
+//! | single operations from any state | [`Transition`], [`Curriculum`] |
 //! | data-set files | [`Dataset::save`], [`Dataset::load`] |
 //! | to know what is in a set | [`Statistics`], [`forest`] |
 //! | a data structure of your own | [`PointerStructure`], [`Task::new`] |
@@ -27,23 +28,27 @@ pub mod forest;
 mod link_cut_tree;
 mod operation;
 mod rng;
+mod rooted_forest;
 mod sampling;
 mod sequence;
 mod statistics;
 mod structure;
 mod task;
+mod transition;
 mod visited;
 
 pub use csv::{operations_from_csv, read_operations};
-pub use dsu::Dsu;
+pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
 pub use feature::Feature;
 pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
 pub use operation::{Node, Operation};
 pub use rng::{Rng, Split};
+pub use rooted_forest::RootedForest;
 pub use sampling::{Sampling, given_priorities};
 pub use sequence::{Dataset, Sequence};
 pub use statistics::Statistics;
 pub use structure::PointerStructure;
 pub use task::Task;
+pub use transition::{Curriculum, OwnedTransition, Transition, random_forest};
 pub use visited::{Recorder, Visited};

@@ -37,6 +37,15 @@ pub trait PointerStructure: Send {
     /// Where `node` points now: π̂ of the node.
     fn pointer(&self, node: Node) -> Node;
 
+    /// Goes on from these pointers, one per node, if they say all there is to know; false if the
+    /// structure keeps more than it shows, as a link/cut tree does.
+    ///
+    /// The caller has reset the structure, and the pointers are those of a forest.
+    fn start_from(&mut self, pointers: &[Node]) -> bool {
+        let _ = pointers;
+        false
+    }
+
     /// Writes the pointers of nodes 0, 1, … into `row`. Override it only to be faster.
     fn pointers(&self, row: &mut [Node]) {
         for (node, pointer) in (0..).zip(row) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Dsu, Error, Feature, LinkCutTree, PointerStructure, Result};
+use crate::{Dsu, Error, Feature, LinkCutTree, Linking, PointerStructure, Result, RootedForest};
 
 /// A data structure to learn: makes fresh instances of it, one per thread that needs one.
 ///
@@ -24,8 +24,12 @@ pub struct Task {
 type Make = fn() -> Box<dyn PointerStructure>;
 
 /// The tasks that [`Task::named`] knows: this table is all there is to registering one.
-const REGISTRY: &[(&str, Make)] =
-    &[("dsu", || Box::new(Dsu::default())), ("lct", || Box::new(<LinkCutTree>::default()))];
+const REGISTRY: &[(&str, Make)] = &[
+    ("dsu", || Box::new(Dsu::default())),
+    ("lct", || Box::new(<LinkCutTree>::default())),
+    ("dsu-ordered", || Box::new(Dsu::linking(Linking::Operands))),
+    ("forest", || Box::new(RootedForest::default())),
+];
 
 impl Task {
     /// The task of imitating what `make` makes.
@@ -45,7 +49,7 @@ impl Task {
         }
     }
 
-    /// A built-in task: `dsu` or `lct`.
+    /// A built-in task: `dsu`, `lct`, `dsu-ordered` or `forest`.
     pub fn named(name: &str) -> Result<Self> {
         match REGISTRY.iter().find(|(known, _)| *known == name) {
             Some((_, make)) => Ok(Task::boxed(make)),
