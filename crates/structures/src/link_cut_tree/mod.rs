@@ -5,6 +5,8 @@
 
 mod aggregate;
 mod splay;
+#[cfg(test)]
+mod tests;
 
 pub use aggregate::{Aggregate, Count, Max, Min, Sum};
 use splay::{Link, NIL};

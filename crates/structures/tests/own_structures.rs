@@ -1,0 +1,77 @@
+//! Structures the crate has never heard of: they work, and mistakes in them are reported.
+
+use pgn_structures::{
+    Dataset, Error, Feature, Node, Operation, PointerStructure, Rng, Sampling, Task, Visited,
+};
+
+/// Answers whether u < v, and always works on neighbours; its pointers go `off` by so much.
+struct Neighbours {
+    nodes: usize,
+    off: Node,
+}
+
+impl PointerStructure for Neighbours {
+    fn name(&self) -> &str {
+        "neighbours"
+    }
+
+    fn features(&self) -> &[Feature] {
+        &[Feature::First, Feature::Second]
+    }
+
+    fn reset(&mut self, priorities: &[f32]) {
+        self.nodes = priorities.len();
+    }
+
+    fn sample(&self, nodes: Node, rng: &mut Rng) -> Operation {
+        let u = rng.below(nodes - 1);
+        Operation { u, v: u + 1 }
+    }
+
+    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> bool {
+        visited.insert(operation.v);
+        operation.u < operation.v
+    }
+
+    fn pointer(&self, node: Node) -> Node {
+        node + self.off
+    }
+}
+
+#[test]
+fn sampling_uses_only_the_trait() {
+    let task = Task::new(|| Neighbours { nodes: 0, off: 0 });
+    assert_eq!(task.name(), "neighbours");
+    assert_eq!(task.features(), [Feature::First, Feature::Second]);
+    let set = Dataset::sample(&task, &Sampling::paper(6)).unwrap();
+    assert_eq!(set.task, "neighbours");
+    for sequence in set.sequences() {
+        for (step, operation) in sequence.operations.iter().enumerate() {
+            assert_eq!(operation.v, operation.u + 1);
+            assert_eq!(sequence.answers[step], 1);
+            let visited = (0..6).filter(|&node| sequence.mask(step)[node] == 0);
+            assert!(visited.eq([operation.v as usize]));
+            assert_eq!(sequence.pointers_after(step), [0, 1, 2, 3, 4, 5]);
+        }
+    }
+}
+
+#[test]
+fn pointers_out_of_range_are_reported() {
+    let task = Task::new(|| Neighbours { nodes: 0, off: 1 });
+    let error = Dataset::sample(&task, &Sampling::paper(6)).unwrap_err();
+    assert!(matches!(error, Error::Structure { .. }));
+    let sentence = "the structure `neighbours` made node 5 point to 6, of 6 nodes";
+    assert_eq!(error.to_string(), sentence);
+}
+
+#[test]
+fn unknown_tasks_are_answered_with_the_known_ones() {
+    assert_eq!(Task::names().collect::<Vec<_>>(), ["dsu", "lct"]);
+    for name in Task::names() {
+        assert_eq!(Task::named(name).unwrap().name(), name);
+        assert_eq!(Task::named(name).unwrap().features(), Feature::PAPER);
+    }
+    let error = Task::named("heap").unwrap_err().to_string();
+    assert_eq!(error, "unknown task `heap`: the known ones are dsu, lct");
+}
