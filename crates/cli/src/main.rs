@@ -3,11 +3,19 @@
 //! Each subcommand is a file with its arguments, `Args`, and `Args::run`. To add one, declare
 //! the module and list it below.
 
+mod eval;
 mod generate;
+mod interrupt;
 mod output;
+mod progress;
+mod recipe;
+mod scores_table;
+mod train;
 
 commands! {
     Generate(generate),
+    Train(train),
+    Eval(eval),
 }
 
 /// Learned data structures: pointer graph networks and the classical structures they imitate.
@@ -28,7 +36,7 @@ macro_rules! commands {
     ($($name:ident($module:ident)),* $(,)?) => {
         #[derive(clap::Subcommand)]
         enum Command {
-            $($name($module::Args),)*
+            $($name(Box<$module::Args>),)*
         }
 
         impl Command {

@@ -17,13 +17,22 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-/// 0 on success; else 1, after one line that says what went wrong.
+/// Ctrl-C was pressed; the sentence says how to go on.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Interrupted(pub String);
+
+/// 0 on success; 130 after Ctrl-C, as shells have it; else 1, after one line that says what went wrong.
 pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     // Whoever reads the output has seen enough, as in `pgn … | head`.
     let closed = |cause: &io::Error| cause.kind() == ErrorKind::BrokenPipe;
     if error.downcast_ref::<io::Error>().is_some_and(closed) {
         return ExitCode::SUCCESS;
+    }
+    if error.is::<Interrupted>() {
+        let _ = writeln!(io::stderr(), "{error}");
+        return ExitCode::from(130);
     }
     // There is nobody left to tell if this fails too.
     let _ = writeln!(io::stderr(), "error: {error:#}");

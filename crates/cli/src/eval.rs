@@ -1,0 +1,114 @@
+//! `pgn eval`: scores of a trained model.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use pgn_lab::{Data, TestConfig, TestScores, evaluate_set, load_run};
+use pgn_structures::{Sampling, Task};
+use serde::Serialize;
+
+use crate::{output, progress::pool, scores_table};
+
+/// Score a trained model on test sets: its own, others, or a data-set file.
+///
+/// F1 counts answer 1 as positive, over all steps of all sequences. Beside the model's scores
+/// stand those of answering always 1 and always 0, to show what a score is worth.
+#[derive(clap::Args)]
+#[command(after_long_help = "Examples:
+  pgn eval runs/dsu-pgn
+  pgn eval runs/dsu-pgn --nodes 500,1000 --count 10
+  pgn eval runs/dsu-pgn --data test.safetensors --json")]
+pub struct Args {
+    /// The run directory
+    #[arg(value_name = "DIR")]
+    run: PathBuf,
+    /// Score on these data-set files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["nodes", "ops", "count", "seed"])]
+    data: Vec<PathBuf>,
+    /// Nodes per sequence, one test set for each [default: those of the run, 20,50,100,200]
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    nodes: Vec<usize>,
+    /// Operations per sequence, one number for each size [default: 1.5 times the nodes]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', requires = "nodes")]
+    ops: Vec<usize>,
+    /// Sequences in each test set [default: those of the run, 35]
+    #[arg(long, value_name = "N")]
+    count: Option<usize>,
+    /// Seed of the test sets [default: that of the run]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Threads to use; the scores are the same for any number [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    task: String,
+    model: String,
+    seed: u64,
+    run: PathBuf,
+    test: Vec<TestScores>,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<()> {
+        let (config, model) = load_run(&self.run)?;
+        let task = Task::named(&config.task)?;
+        let data = Data::tests_only(&config, &task, &self.run)?;
+        let mut test = config.test.clone();
+        if !self.nodes.is_empty() {
+            test = TestConfig {
+                ops: self.nodes.iter().copied().map(Sampling::paper_ops).collect(),
+                nodes: self.nodes,
+                ..test
+            };
+        }
+        if !self.ops.is_empty() {
+            if self.ops.len() != test.nodes.len() {
+                bail!(
+                    "--ops has {} numbers; expected one for each of the {} in --nodes",
+                    self.ops.len(),
+                    test.nodes.len()
+                );
+            }
+            test.ops = self.ops;
+        }
+        test.sequences = self.count.unwrap_or(test.sequences);
+        let seed = self.seed.unwrap_or(config.seed);
+        let scores = pool(self.threads)?.install(|| -> Result<Vec<TestScores>> {
+            let mut scores = Vec::new();
+            if self.data.is_empty() {
+                for set in data.tests(&test, seed) {
+                    scores.push(evaluate_set(&model, &set?)?);
+                }
+            } else {
+                for path in &self.data {
+                    scores.push(evaluate_set(&model, &data.file(path)?)?);
+                }
+            }
+            Ok(scores)
+        })?;
+        if self.json {
+            let report = Report {
+                task: config.task,
+                model: config.model,
+                seed: config.seed,
+                run: self.run,
+                test: scores,
+            };
+            output::print_json(&report)?;
+        } else {
+            let table = scores_table::render(&scores);
+            output::print(&format!(
+                "{} {} seed {}\n{table}",
+                config.task, config.model, config.seed
+            ))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! How far a run is: a bar on a terminal, now and then a line elsewhere.
+
+use std::{
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use pgn_lab::Progress;
+
+/// A pool of that many threads; one per core unless given.
+pub fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
+    if threads == Some(0) {
+        bail!("--threads is 0; expected at least 1");
+    }
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build()?)
+}
+
+/// Shows the progress of one run.
+pub struct Display {
+    title: String,
+    bar: Option<ProgressBar>,
+    /// Epochs and time at the beginning of this session.
+    start: Option<(u64, Instant)>,
+    logged: Instant,
+    /// The epoch from which the next line is due even if a minute is not over.
+    due: u64,
+}
+
+impl Display {
+    /// A display for a run of `epochs` epochs.
+    pub fn new(title: String, epochs: u64) -> Display {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(epochs);
+            let style = ProgressStyle::with_template(
+                "{prefix} {wide_bar} {pos}/{len}  {msg}  {per_sec}  {eta} left",
+            );
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_prefix(title.clone());
+            bar
+        });
+        Display { title, bar, start: None, logged: Instant::now(), due: 0 }
+    }
+
+    /// Shows where the run stands.
+    pub fn show(&mut self, progress: &Progress) {
+        let (first, since) = *self.start.get_or_insert_with(|| {
+            if let Some(bar) = &self.bar {
+                bar.set_position(progress.epoch);
+                bar.reset_eta();
+            }
+            (progress.epoch, Instant::now())
+        });
+        if let Some(bar) = &self.bar {
+            bar.set_position(progress.epoch);
+            bar.set_message(message(progress));
+            return;
+        }
+        let step = progress.epochs.div_ceil(20).max(1);
+        let minute = self.logged.elapsed() >= Duration::from_secs(60);
+        if progress.epoch == first {
+            self.due = (progress.epoch / step + 1) * step;
+            if first > 0 {
+                eprintln!("{}: going on from epoch {first}", self.title);
+            }
+        } else if minute || progress.epoch >= self.due {
+            let rate = (progress.epoch - first) as f64 / since.elapsed().as_secs_f64().max(1e-9);
+            eprintln!(
+                "{}: epoch {}/{}  {}  {rate:.1} epochs/s",
+                self.title,
+                progress.epoch,
+                progress.epochs,
+                message(progress)
+            );
+            self.logged = Instant::now();
+            self.due = (progress.epoch / step + 1) * step;
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn message(progress: &Progress) -> String {
+    let mut message = Vec::new();
+    if let Some(loss) = progress.loss {
+        message.push(format!("loss {loss:.3}"));
+    }
+    if let Some(f1) = progress.f1 {
+        message.push(format!("F1 {f1:.3}"));
+    }
+    if let Some((best, epoch)) = progress.best {
+        message.push(format!("best {best:.3} at {epoch}"));
+    }
+    message.join("  ")
+}

@@ -1,0 +1,43 @@
+//! Scores as a small table, one column per test set.
+
+use std::fmt::Write;
+
+use pgn_lab::TestScores;
+
+/// Lines of text; accuracies a model has none of are left out.
+pub fn render(sets: &[TestScores]) -> String {
+    type Row = (&'static str, fn(&TestScores) -> Option<f64>);
+    const ROWS: [Row; 9] = [
+        ("F1", |s| Some(s.scores.f1)),
+        ("precision", |s| Some(s.scores.precision)),
+        ("recall", |s| Some(s.scores.recall)),
+        ("accuracy", |s| Some(s.scores.accuracy)),
+        ("pointer accuracy", |s| s.scores.pointer_accuracy),
+        ("mask accuracy", |s| s.scores.mask_accuracy),
+        ("sequences wholly right", |s| Some(s.scores.sequences_right)),
+        ("F1 of always answering 1", |s| Some(s.scores.f1_always_1)),
+        ("F1 of always answering 0", |s| Some(s.scores.f1_always_0)),
+    ];
+    // Eight columns of 7 characters fit beside the names in 80; more sets go below.
+    let mut text = String::new();
+    for sets in sets.chunks(6) {
+        let mut line = format!("{:<26}", "");
+        for set in sets {
+            let _ = write!(line, " {:>8}", format!("n={}", set.nodes));
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+        for (name, score) in ROWS {
+            let scores: Vec<_> = sets.iter().map(score).collect();
+            if scores.iter().all(Option::is_none) {
+                continue;
+            }
+            let _ = write!(text, "{name:<26}");
+            for score in scores {
+                let cell = score.map_or("-".to_owned(), |score| format!("{score:.3}"));
+                let _ = write!(text, " {cell:>8}");
+            }
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,24 @@
+//! Early stopping: the best model on validation so far.
+
+use pgn_engine::Parameters;
+
+use crate::Scores;
+
+/// The weights with the best validation F₁ among the evaluated epochs. Of equals, the earliest:
+/// the less the 70 sequences have been learnt by heart, the better a model generalises.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best {
+    /// The epoch, counted from 1; 0 is the initial model.
+    pub epoch: u64,
+    /// What it scored on the validation set.
+    pub validation: Scores,
+    /// Its weights.
+    pub parameters: Parameters,
+}
+
+impl Best {
+    /// Whether `scores` are better than those of the best so far.
+    pub fn improves(best: Option<&Best>, scores: &Scores) -> bool {
+        best.is_none_or(|best| scores.f1 > best.validation.f1)
+    }
+}

@@ -1,0 +1,147 @@
+//! `checkpoint.safetensors`: all that a resume needs, to the bit.
+//!
+//! Four flat tensors in the order of `model.safetensors` (`parameters`, `first_moment`,
+//! `second_moment`, `best`); everything else is metadata. A checksum tells a damaged file.
+
+use std::path::Path;
+
+use pgn_engine::{Config, Parameters, TrainerState};
+use pgn_structures::files::{TensorReader, TensorWriter};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, Scores, best::Best};
+
+/// Where a run stands after an epoch.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Weights, moments, steps and running accuracy.
+    pub trainer: TrainerState,
+    /// The best model so far; `None` before the first evaluation.
+    pub best: Option<Best>,
+    /// Time spent training so far, over all sessions.
+    pub seconds: f64,
+}
+
+/// The metadata that is not a tensor. Floats are kept by their bits.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    epoch: u64,
+    steps: u64,
+    running_accuracy_bits: u32,
+    best: Option<(u64, Scores)>,
+    seconds: f64,
+}
+
+const FORMAT: &str = "pgn-checkpoint-1";
+
+impl Checkpoint {
+    /// Writes the checkpoint, whole or not at all. `config` is the text of the run's
+    /// `config.toml`.
+    pub fn save(&self, path: &Path, config: &str) -> Result<()> {
+        let progress = Progress {
+            epoch: self.epoch,
+            steps: self.trainer.steps,
+            running_accuracy_bits: self.trainer.running_accuracy.to_bits(),
+            best: self.best.as_ref().map(|best| (best.epoch, best.validation.clone())),
+            seconds: self.seconds,
+        };
+        let progress = serde_json::to_string(&progress)
+            .map_err(|error| Error::file(path, format!("cannot be made ({error})")))?;
+        let best = self.best.as_ref().map_or(&self.trainer.parameters, |best| &best.parameters);
+        let tensors = [
+            ("parameters", &self.trainer.parameters),
+            ("first_moment", &self.trainer.first_moment),
+            ("second_moment", &self.trainer.second_moment),
+            ("best", best),
+        ]
+        .map(|(name, tensor)| (name, tensor.values()));
+        let mut file = TensorWriter::new();
+        for (name, values) in tensors {
+            file.f32(name, &[values.len()], values);
+        }
+        file.metadata("format", FORMAT);
+        file.metadata("config", config);
+        file.metadata("crc32c", checksum(&progress, tensors.map(|(_, values)| values)));
+        file.metadata("progress", progress);
+        Ok(file.save(path)?)
+    }
+
+    /// The epoch that a checkpoint was written after, if there is one.
+    pub fn epoch_of(path: &Path) -> Option<u64> {
+        let file = TensorReader::open(path).ok()?;
+        let progress: Progress = serde_json::from_str(file.metadata("progress")?).ok()?;
+        Some(progress.epoch)
+    }
+
+    /// Reads the checkpoint of a run whose `config.toml` has the text `config`.
+    pub fn load(path: &Path, config: &str, network: &Config) -> Result<Checkpoint> {
+        let damaged = |what: &str| {
+            Error::file(
+                path,
+                format!("damaged checkpoint: {what}; delete it to start the run over"),
+            )
+        };
+        let file = TensorReader::open(path).map_err(|error| match error {
+            pgn_structures::Error::File { trouble, .. } => damaged(&trouble),
+            other => other.into(),
+        })?;
+        let entry = |key: &str| {
+            file.metadata(key).ok_or_else(|| damaged(&format!("its metadata has no '{key}'")))
+        };
+        if entry("format")? != FORMAT {
+            return Err(Error::file(
+                path,
+                format!("its format is {}; expected {FORMAT}", entry("format")?),
+            ));
+        }
+        if entry("config")? != config {
+            return Err(Error::file(path, "it belongs to a run with another config"));
+        }
+        let weights = Parameters::zeros(network).values().len();
+        let tensor =
+            |name: &str| file.f32(name, &[weights]).map_err(|error| damaged(&error.to_string()));
+        let tensors = [
+            tensor("parameters")?,
+            tensor("first_moment")?,
+            tensor("second_moment")?,
+            tensor("best")?,
+        ];
+        let progress = entry("progress")?;
+        let expected = checksum(progress, tensors.each_ref().map(|values| &values[..]));
+        if entry("crc32c")? != expected.to_string() {
+            return Err(damaged("its checksum does not fit its contents"));
+        }
+        let progress: Progress =
+            serde_json::from_str(progress).map_err(|error| damaged(&error.to_string()))?;
+        let [parameters, first_moment, second_moment, best] = tensors.map(|values| {
+            let mut tensors = Parameters::zeros(network);
+            tensors.values_mut().copy_from_slice(&values);
+            tensors
+        });
+        let best =
+            progress.best.map(|(epoch, validation)| Best { epoch, validation, parameters: best });
+        Ok(Checkpoint {
+            epoch: progress.epoch,
+            trainer: TrainerState {
+                parameters,
+                first_moment,
+                second_moment,
+                steps: progress.steps,
+                running_accuracy: f32::from_bits(progress.running_accuracy_bits),
+            },
+            best,
+            seconds: progress.seconds,
+        })
+    }
+}
+
+/// Over the metadata that counts and the bits of every number.
+fn checksum(progress: &str, tensors: [&[f32]; 4]) -> u32 {
+    let start = crc32c::crc32c(progress.as_bytes());
+    tensors
+        .into_iter()
+        .flatten()
+        .fold(start, |crc, value| crc32c::crc32c_append(crc, &value.to_le_bytes()))
+}

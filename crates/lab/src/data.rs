@@ -1,0 +1,112 @@
+//! The sequences of a run. All models at one seed see the same ones.
+
+use std::path::Path;
+
+use pgn_structures::{Dataset, Rng, Sampling, Sequence, Split, Task};
+
+use crate::{Result, RunConfig, TestConfig, files, teacher::Teacher};
+
+/// The stream that the seeds of [`Data::refresh`] are drawn from.
+const FRESH: u64 = 19;
+
+/// Training and validation sequences of a run, and the means to make its test sets.
+#[derive(Debug)]
+pub struct Data {
+    task: Task,
+    teacher: Option<Teacher>,
+    train: Vec<Dataset>,
+    validation: Vec<Dataset>,
+}
+
+impl Data {
+    /// Samples or reads what `config` asks for. The teacher, if any, is the copy in `run`.
+    pub fn new(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
+        let mut data = Data::tests_only(config, task, run)?;
+        data.train = match &config.data.train {
+            Some(path) => data.given(path)?,
+            None => data.sample(config, Split::Train, config.seed, config.data.sequences)?,
+        };
+        data.validation = match &config.data.validation {
+            Some(path) => data.given(path)?,
+            None => {
+                let count = config.data.validation_sequences;
+                data.sample(config, Split::Validation, config.seed, count)?
+            }
+        };
+        Ok(data)
+    }
+
+    /// Without training and validation sequences, for evaluation.
+    pub fn tests_only(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
+        let teacher = match config.data.teacher {
+            Some(_) => Some(Teacher::load(&run.join(files::TEACHER), task.name())?),
+            None => None,
+        };
+        Ok(Data { task: task.clone(), teacher, train: Vec::new(), validation: Vec::new() })
+    }
+
+    /// All training sequences, size by size.
+    pub fn train(&self) -> Vec<Sequence<'_>> {
+        self.train.iter().flat_map(Dataset::sequences).collect()
+    }
+
+    /// The validation sets, one for each size.
+    pub fn validation(&self) -> &[Dataset] {
+        &self.validation
+    }
+
+    /// Replaces the training sequences by fresh ones, which depend on the run's seed and the
+    /// epoch alone.
+    pub fn refresh(&mut self, config: &RunConfig, epoch: u64) -> Result<()> {
+        let mut rng = Rng::new([config.seed, FRESH, 0, epoch]);
+        let seed = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
+        self.train = self.sample(config, Split::Train, seed, config.data.sequences)?;
+        Ok(())
+    }
+
+    /// The test sets of `test` at `seed`, one at a time, as large ones take much memory.
+    pub fn tests<'a>(
+        &'a self,
+        test: &'a TestConfig,
+        seed: u64,
+    ) -> impl Iterator<Item = Result<Dataset>> + 'a {
+        test.nodes.iter().zip(&test.ops).map(move |(&nodes, &ops)| {
+            let count = test.sequences;
+            let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
+            self.with_teacher(Dataset::sample(&self.task, &sampling)?)
+        })
+    }
+
+    /// A data-set file, its pointers the teacher's if there is one.
+    pub fn file(&self, path: &Path) -> Result<Dataset> {
+        self.with_teacher(files::data_set(path, &self.task)?)
+    }
+
+    fn given(&self, path: &Path) -> Result<Vec<Dataset>> {
+        Ok(vec![self.file(path)?])
+    }
+
+    fn with_teacher(&self, mut set: Dataset) -> Result<Dataset> {
+        if let Some(teacher) = &self.teacher {
+            teacher.give_pointers(&mut set)?;
+        }
+        Ok(set)
+    }
+
+    /// `total` sequences, divided among the sizes as evenly as can be, the first sizes first.
+    fn sample(
+        &self,
+        config: &RunConfig,
+        split: Split,
+        seed: u64,
+        total: usize,
+    ) -> Result<Vec<Dataset>> {
+        let sizes = config.data.nodes.len();
+        let of_size = |(index, (&nodes, &ops)): (usize, (&usize, &usize))| {
+            let count = total / sizes + usize::from(index < total % sizes);
+            let sampling = Sampling { nodes, ops, count, seed, split };
+            self.with_teacher(Dataset::sample(&self.task, &sampling)?)
+        };
+        config.data.nodes.iter().zip(&config.data.ops).enumerate().map(of_size).collect()
+    }
+}

@@ -1,0 +1,60 @@
+//! What can go wrong in an experiment, each as one sentence.
+
+use std::path::{Path, PathBuf};
+
+/// Anything this crate can fail with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A run config with a value that makes no sense.
+    #[error("invalid run config: {0}")]
+    Config(String),
+    /// A request that cannot be met as things stand.
+    #[error("{0}")]
+    Request(String),
+    /// The file system said no.
+    #[error("cannot {verb} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "read", "write".
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A file whose contents are not what they should be.
+    #[error("{}: {trouble}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        trouble: String,
+    },
+    /// Another process works in this run directory.
+    #[error("{} is in use: another process is training in it", path.display())]
+    Locked {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// See [`pgn_engine::Error`].
+    #[error(transparent)]
+    Engine(#[from] pgn_engine::Error),
+    /// See [`pgn_structures::Error`].
+    #[error(transparent)]
+    Structures(#[from] pgn_structures::Error),
+}
+
+/// A result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// For `map_err`: names the file that could not be read, written and so on.
+    pub(crate) fn io(verb: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        move |source| Error::Io { verb, path: path.to_owned(), source }
+    }
+
+    /// A file with the wrong contents.
+    pub(crate) fn file(path: &Path, trouble: impl Into<String>) -> Error {
+        Error::File { path: path.to_owned(), trouble: trouble.into() }
+    }
+}

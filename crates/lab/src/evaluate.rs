@@ -1,0 +1,28 @@
+//! Free rollouts of a model, scored against the truth.
+
+use pgn_engine::Model;
+use pgn_structures::{Dataset, Sequence};
+
+use crate::{Result, Scores, Tally, TestScores};
+
+/// Sequences rolled out together: enough for every thread to have work, few enough that the
+/// rollouts of a large test set (n logits and n pointers a step) are never all in memory.
+const CHUNK: usize = 64;
+
+/// Rolls the model out freely on every sequence of `sets` and scores all together.
+pub fn evaluate(model: &Model, sets: &[Dataset]) -> Result<Scores> {
+    let sequences: Vec<Sequence<'_>> = sets.iter().flat_map(Dataset::sequences).collect();
+    let mut tally = Tally::default();
+    for chunk in sequences.chunks(CHUNK) {
+        for (sequence, rollout) in chunk.iter().zip(model.rollouts(chunk)?) {
+            tally.add(*sequence, &rollout);
+        }
+    }
+    Ok(tally.scores())
+}
+
+/// The same for one test set, with its size.
+pub fn evaluate_set(model: &Model, set: &Dataset) -> Result<TestScores> {
+    let scores = evaluate(model, std::slice::from_ref(set))?;
+    Ok(TestScores { nodes: set.nodes, ops: set.ops, sequences: set.count(), scores })
+}

@@ -1,0 +1,48 @@
+//! Experiments with learned data structures: train a model, evaluate it, reproduce the paper.
+//!
+//! | if you want … | look at |
+//! | --- | --- |
+//! | to train | [`RunConfig`], [`train`] |
+//! | to know what is in a run directory | [`files`], [`Results`], [`load_run`] |
+//! | scores | [`evaluate`], [`Scores`] |
+//!
+//! Nothing in here prints or handles signals; the caller is told of progress by a callback and
+//! stops a run by setting a flag.
+
+mod batches;
+mod best;
+mod checkpoint;
+mod config;
+mod data;
+mod error;
+mod evaluate;
+mod events;
+pub mod files;
+mod grid;
+mod metrics;
+mod queue;
+mod rollout_file;
+mod run;
+mod schedule;
+mod scores;
+mod story;
+mod teacher;
+mod train;
+
+pub use best::Best;
+pub use checkpoint::Checkpoint;
+pub use config::{DataConfig, RunConfig, TestConfig, overlay};
+pub use data::Data;
+pub use error::{Error, Result};
+pub use evaluate::{evaluate, evaluate_set};
+pub use events::{Event, EventFile, read_events};
+pub use grid::{Entry, Grid, Selection, State};
+pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
+pub use queue::{Event as QueueEvent, Summary, Work, work};
+pub use rollout_file::write_rollouts;
+pub use run::{Results, RunDir, Timing, is_finished, load_run};
+pub use schedule::Decay;
+pub use scores::{Scores, Tally, TestScores};
+pub use story::{Move, Step, Wrong, story};
+pub use teacher::Teacher;
+pub use train::{Outcome, Progress, Session, train};

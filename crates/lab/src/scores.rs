@@ -1,0 +1,188 @@
+//! How well a rollout answers: F₁ and its neighbours.
+
+use pgn_engine::Rollout;
+use pgn_structures::Sequence;
+use serde::{Deserialize, Serialize};
+
+/// What a set of rollouts scored, over all steps of all sequences.
+///
+/// The positive class of F₁, precision and recall is answer 1; where a ratio is 0/0 it is 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// Harmonic mean of precision and recall of the answers: the paper's score.
+    pub f1: f64,
+    /// Of the answers given as 1, the share that is right.
+    pub precision: f64,
+    /// Of the true answers 1, the share that was found.
+    pub recall: f64,
+    /// Share of right answers.
+    pub accuracy: f64,
+    /// Share of sequences with every answer right.
+    pub sequences_right: f64,
+    /// Share of pointers equal to the truth's, over all nodes and steps; absent for models
+    /// without pointers of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer_accuracy: Option<f64>,
+    /// Share of masks equal to the truth's, over all nodes and steps; absent for models without
+    /// masks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask_accuracy: Option<f64>,
+    /// Share of true answers that are 1.
+    pub answers_1: f64,
+    /// The F₁ of answering 1 always, to see what a score is worth.
+    pub f1_always_1: f64,
+    /// The F₁ of answering 0 always: 0, as nothing is ever found.
+    pub f1_always_0: f64,
+}
+
+/// The scores on one test set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TestScores {
+    /// Nodes per sequence, n.
+    pub nodes: usize,
+    /// Operations per sequence.
+    pub ops: usize,
+    /// Number of sequences.
+    pub sequences: usize,
+    /// What was scored on them.
+    #[serde(flatten)]
+    pub scores: Scores,
+}
+
+/// Counts of right and wrong, added up over rollouts, that [`Scores`] are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    true_positives: u64,
+    false_positives: u64,
+    false_negatives: u64,
+    true_negatives: u64,
+    sequences: u64,
+    sequences_right: u64,
+    pointers: Hits,
+    masks: Hits,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Hits {
+    right: u64,
+    of: u64,
+}
+
+impl Hits {
+    fn add<T: PartialEq>(&mut self, guesses: impl Iterator<Item = T>, truth: &[T]) {
+        self.right += guesses.zip(truth).filter(|(guess, truth)| guess == *truth).count() as u64;
+        self.of += truth.len() as u64;
+    }
+
+    fn share(&self) -> Option<f64> {
+        (self.of > 0).then(|| ratio(self.right, self.of))
+    }
+}
+
+impl Tally {
+    /// Compares one rollout with its sequence's truth. A logit above 0 is a 1 (equation 5 for
+    /// masks).
+    pub fn add(&mut self, truth: Sequence<'_>, rollout: &Rollout) {
+        let mut all_right = true;
+        for (&logit, &answer) in rollout.query_logits.iter().zip(truth.answers) {
+            let guess = logit > 0.0;
+            match (guess, answer == 1) {
+                (true, true) => self.true_positives += 1,
+                (true, false) => self.false_positives += 1,
+                (false, true) => self.false_negatives += 1,
+                (false, false) => self.true_negatives += 1,
+            }
+            all_right &= guess == (answer == 1);
+        }
+        self.sequences += 1;
+        self.sequences_right += u64::from(all_right);
+        if let Some(pointers) = &rollout.pointers {
+            self.pointers.add(pointers.iter().copied(), truth.pointers);
+        }
+        if let Some(masks) = &rollout.mask_logits {
+            self.masks.add(masks.iter().map(|&logit| u8::from(logit > 0.0)), truth.masks);
+        }
+    }
+
+    /// The scores so far.
+    pub fn scores(&self) -> Scores {
+        let positives = self.true_positives + self.false_negatives;
+        let answers = positives + self.false_positives + self.true_negatives;
+        Scores {
+            f1: f1(self.true_positives, self.false_positives, self.false_negatives),
+            precision: ratio(self.true_positives, self.true_positives + self.false_positives),
+            recall: ratio(self.true_positives, positives),
+            accuracy: ratio(self.true_positives + self.true_negatives, answers),
+            sequences_right: ratio(self.sequences_right, self.sequences),
+            pointer_accuracy: self.pointers.share(),
+            mask_accuracy: self.masks.share(),
+            answers_1: ratio(positives, answers),
+            f1_always_1: f1(positives, answers - positives, 0),
+            f1_always_0: f1(0, 0, positives),
+        }
+    }
+}
+
+fn f1(true_positives: u64, false_positives: u64, false_negatives: u64) -> f64 {
+    ratio(2 * true_positives, 2 * true_positives + false_positives + false_negatives)
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgn_structures::Operation;
+
+    /// Two nodes, four steps; answers 1 1 0 0.
+    const OPERATIONS: [Operation; 4] = [Operation { u: 0, v: 1 }; 4];
+    const TRUTH: Sequence<'static> = Sequence {
+        priorities: &[0.1, 0.2],
+        operations: &OPERATIONS,
+        answers: &[1, 1, 0, 0],
+        masks: &[0, 0, 1, 1, 0, 1, 1, 0],
+        pointers: &[1, 1, 1, 1, 0, 0, 0, 1],
+    };
+
+    #[test]
+    fn counts_by_hand() {
+        let rollout = Rollout {
+            query_logits: vec![2.0, -1.0, 0.5, 0.0],
+            mask_logits: Some(vec![-1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 0.0]),
+            pointers: Some(vec![1, 1, 1, 1, 0, 0, 1, 1]),
+        };
+        let mut tally = Tally::default();
+        tally.add(TRUTH, &rollout);
+        let scores = tally.scores();
+        // One true positive, one false positive, one false negative, one true negative.
+        assert_eq!(scores.f1, 0.5);
+        assert_eq!(scores.precision, 0.5);
+        assert_eq!(scores.recall, 0.5);
+        assert_eq!(scores.accuracy, 0.5);
+        assert_eq!(scores.sequences_right, 0.0);
+        assert_eq!(scores.pointer_accuracy, Some(7.0 / 8.0));
+        assert_eq!(scores.mask_accuracy, Some(7.0 / 8.0));
+        assert_eq!(scores.f1_always_1, 2.0 / 3.0);
+        assert_eq!(scores.f1_always_0, 0.0);
+    }
+
+    #[test]
+    fn a_perfect_rollout_and_one_without_positives() {
+        let right =
+            Rollout { query_logits: vec![1.0, 1.0, -1.0, -1.0], mask_logits: None, pointers: None };
+        let mut tally = Tally::default();
+        tally.add(TRUTH, &right);
+        let scores = tally.scores();
+        assert_eq!((scores.f1, scores.sequences_right), (1.0, 1.0));
+        assert_eq!((scores.pointer_accuracy, scores.mask_accuracy), (None, None));
+
+        let never = Rollout { query_logits: vec![-1.0; 4], mask_logits: None, pointers: None };
+        let mut tally = Tally::default();
+        tally.add(TRUTH, &never);
+        assert_eq!(tally.scores().f1, 0.0);
+        assert_eq!(tally.scores().precision, 0.0);
+        assert_eq!(Tally::default().scores().f1, 0.0);
+    }
+}

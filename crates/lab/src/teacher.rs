@@ -1,0 +1,57 @@
+//! The trained model whose pointers `pgn-ptrs` is given, on every split.
+
+use std::path::Path;
+
+use pgn_engine::{Model, Parameters};
+use pgn_structures::Dataset;
+
+use crate::{Error, Result, RunConfig, files};
+
+/// A trained model that keeps pointers of its own.
+#[derive(Clone, Debug)]
+pub struct Teacher {
+    model: Model,
+}
+
+impl Teacher {
+    /// Loads the teacher from its run directory, for a run on `task`.
+    pub fn load(dir: &Path, task: &str) -> Result<Teacher> {
+        let path = dir.join(files::CONFIG);
+        let config = RunConfig::load(&path)?;
+        if config.task != task {
+            return Err(Error::file(
+                &path,
+                format!("the teacher's task is {}; expected {task}", config.task),
+            ));
+        }
+        if !config.network.owns_pointers() {
+            return Err(Error::file(
+                &path,
+                format!("model {} has no pointers of its own to teach", config.model),
+            ));
+        }
+        let parameters = Parameters::load(&config.network, &dir.join(files::MODEL))?;
+        Ok(Teacher { model: Model::from_parameters(config.network, parameters)? })
+    }
+
+    /// Copies a teacher's config and model into a student's run directory, so that the run
+    /// stays whole when it is moved.
+    pub fn copy(from: &Path, to: &Path) -> Result<()> {
+        files::make_dir(to)?;
+        for name in [files::CONFIG, files::MODEL] {
+            files::write(&to.join(name), &files::read(&from.join(name))?)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the true pointers by those of the teacher's free rollout.
+    pub fn give_pointers(&self, data: &mut Dataset) -> Result<()> {
+        let sequences: Vec<_> = data.sequences().collect();
+        let mut pointers = Vec::with_capacity(data.pointers.len());
+        for rollout in self.model.rollouts(&sequences)? {
+            pointers.extend(rollout.pointers.unwrap_or_default());
+        }
+        data.pointers = pointers;
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! The training loop: epochs of Adam steps, early stopping, checkpoints, the final test.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use pgn_engine::{Model, Trainer, TrainerOptions};
+use pgn_structures::Task;
+
+use crate::{
+    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, Timing, batches,
+    best::Best,
+    checkpoint::Checkpoint,
+    data::Data,
+    evaluate::{evaluate, evaluate_set},
+    events::EventFile,
+    files,
+    metrics::MetricsFile,
+    run::is_finished,
+    teacher::Teacher,
+};
+
+/// What [`train`] needs to know besides the config; nothing in here changes the outcome.
+pub struct Session<'a> {
+    /// The data structure, if it is not one of the built-in ones.
+    pub task: Option<Task>,
+    /// Time from one checkpoint to the next.
+    pub checkpoint_every: Duration,
+    /// Set by someone else to stop the run after the current epoch.
+    pub stop: &'a AtomicBool,
+    /// Told after every epoch.
+    pub observe: &'a mut (dyn FnMut(&Progress) + Send),
+}
+
+/// Where a run stands after an epoch.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Epochs to do in all.
+    pub epochs: u64,
+    /// The total loss of the last epoch; `None` before the first of this session.
+    pub loss: Option<f64>,
+    /// Validation F₁ at the last evaluation.
+    pub f1: Option<f64>,
+    /// The best so far, and its epoch.
+    pub best: Option<(f64, u64)>,
+}
+
+/// How a session of training ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The run is finished.
+    Finished(Results),
+    /// It had been finished before; nothing was done.
+    AlreadyFinished(Results),
+    /// It was told to stop, and stopped after this epoch, with a checkpoint.
+    Stopped {
+        /// Epochs done.
+        epoch: u64,
+    },
+}
+
+/// Trains in the directory `run`, or goes on where an earlier session left off.
+///
+/// Parallel on the current rayon pool; the outcome is the same bits for any number of threads
+/// and however often the run was cut short.
+///
+/// ```
+/// use std::{sync::atomic::AtomicBool, time::Duration};
+/// use pgn_lab::{Outcome, RunConfig, Session, train};
+///
+/// let config = RunConfig::resolve(toml::toml! {
+///     task = "dsu"
+///     model = "pgn"
+///     epochs = 3
+///     data = { sequences = 4, validation_sequences = 2 }
+///     test = { nodes = [20], sequences = 2 }
+/// })?;
+/// let dir = tempfile::tempdir().unwrap();
+/// let session = Session {
+///     task: None,
+///     checkpoint_every: Duration::from_secs(30),
+///     stop: &AtomicBool::new(false),
+///     observe: &mut |progress| assert!(progress.epoch <= 3),
+/// };
+/// let Outcome::Finished(results) = train(&config, dir.path(), session)? else { panic!() };
+/// assert!((0.0..=1.0).contains(&results.at(20).unwrap().f1));
+/// # Ok::<(), pgn_lab::Error>(())
+/// ```
+pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Outcome> {
+    config.validate()?;
+    let task = match session.task.clone() {
+        Some(task) => task,
+        None => Task::named(&config.task)?,
+    };
+    let run = RunDir::claim(run)?;
+    let config_text = run.settle_config(config)?;
+    if is_finished(run.path()) {
+        return Ok(Outcome::AlreadyFinished(Results::load(run.path())?));
+    }
+    if let Some(teacher) = &config.data.teacher {
+        Teacher::copy(teacher, &run.file(files::TEACHER))?;
+    }
+    let mut training = Training::start(config, &task, run, config_text)?;
+    training.run(session)
+}
+
+/// A run in progress.
+struct Training<'a> {
+    config: &'a RunConfig,
+    run: RunDir,
+    config_text: String,
+    data: Data,
+    trainer: Trainer,
+    epoch: u64,
+    best: Option<Best>,
+    metrics: MetricsFile,
+    events: EventFile,
+    /// Time spent by earlier sessions, and when this one began.
+    seconds: f64,
+    started: Instant,
+}
+
+impl<'a> Training<'a> {
+    /// From the checkpoint if there is one, else from the initial weights.
+    fn start(
+        config: &'a RunConfig,
+        task: &Task,
+        run: RunDir,
+        config_text: String,
+    ) -> Result<Training<'a>> {
+        let data = Data::new(config, task, run.path())?;
+        let options = TrainerOptions {
+            learning_rate: config.learning_rate as f32,
+            clip: (config.clip > 0.0).then_some(config.clip as f32),
+            seed: config.seed,
+        };
+        let path = run.file(files::CHECKPOINT);
+        let (trainer, epoch, best, seconds) = if path.exists() {
+            let checkpoint = Checkpoint::load(&path, &config_text, &config.network)?;
+            let Checkpoint { epoch, trainer, best, seconds } = checkpoint;
+            (Trainer::resume(config.network.clone(), options, trainer)?, epoch, best, seconds)
+        } else {
+            let model = Model::new(config.network.clone(), config.seed)?;
+            (Trainer::new(model, options)?, 0, None, 0.0)
+        };
+        Ok(Training {
+            metrics: MetricsFile::open(&run.file(files::METRICS), epoch)?,
+            events: EventFile::open(&run.file(files::EVENTS), epoch)?,
+            config,
+            run,
+            config_text,
+            data,
+            trainer,
+            epoch,
+            best,
+            seconds,
+            started: Instant::now(),
+        })
+    }
+
+    fn run(&mut self, session: Session<'_>) -> Result<Outcome> {
+        let mut f1 = None;
+        let mut saved = Instant::now();
+        (session.observe)(&self.progress(None, f1));
+        while self.epoch < self.config.epochs {
+            if session.stop.load(Ordering::Relaxed) {
+                self.save()?;
+                return Ok(Outcome::Stopped { epoch: self.epoch });
+            }
+            let (losses, learning_rate) = self.train_epoch()?;
+            let last = self.epoch == self.config.epochs;
+            if last || self.epoch.is_multiple_of(self.config.evaluate_every) {
+                f1 = Some(self.evaluate(losses, learning_rate)?);
+            }
+            (session.observe)(&self.progress(Some(losses.total), f1));
+            if saved.elapsed() >= session.checkpoint_every {
+                self.save()?;
+                saved = Instant::now();
+            }
+        }
+        self.save()?;
+        self.finish().map(Outcome::Finished)
+    }
+
+    /// One pass over the training sequences.
+    fn train_epoch(&mut self) -> Result<(EpochLosses, f32)> {
+        let config = self.config;
+        let epoch = self.epoch + 1;
+        if config.data.stream {
+            self.data.refresh(config, epoch)?;
+        }
+        let learning_rate =
+            config.decay.rate(config.learning_rate, config.final_fraction, epoch, config.epochs);
+        self.trainer.set_learning_rate(learning_rate);
+        let sequences = self.data.train();
+        let order = batches::order(config.seed, epoch, sequences.len(), config.batch);
+        let mut losses = EpochLosses::default();
+        for batch in order.chunks(config.batch) {
+            let batch: Vec<_> = batch.iter().map(|&index| sequences[index]).collect();
+            let share = batch.len() as f64 / sequences.len() as f64;
+            losses.add(&self.trainer.step(&batch)?, share);
+        }
+        self.epoch = epoch;
+        Ok((losses, learning_rate))
+    }
+
+    /// Scores the model on the validation set, keeps it if it is the best, and writes it down.
+    fn evaluate(&mut self, losses: EpochLosses, learning_rate: f32) -> Result<f64> {
+        let model = self.trainer.model();
+        let validation = evaluate(model, self.data.validation())?;
+        if Best::improves(self.best.as_ref(), &validation) {
+            let parameters = model.parameters().clone();
+            let epoch = self.epoch;
+            self.best = Some(Best { epoch, validation: validation.clone(), parameters });
+        }
+        let f1 = validation.f1;
+        let metrics = Metrics { epoch: self.epoch, learning_rate, losses, validation };
+        self.metrics.add(&metrics)?;
+        self.events.add(&metrics)?;
+        Ok(f1)
+    }
+
+    fn progress(&self, loss: Option<f64>, f1: Option<f64>) -> Progress {
+        Progress {
+            epoch: self.epoch,
+            epochs: self.config.epochs,
+            loss,
+            f1,
+            best: self.best.as_ref().map(|best| (best.validation.f1, best.epoch)),
+        }
+    }
+
+    /// Writes a checkpoint, after the lines that belong before it.
+    fn save(&mut self) -> Result<()> {
+        self.metrics.sync()?;
+        self.events.flush()?;
+        let checkpoint = Checkpoint {
+            epoch: self.epoch,
+            trainer: self.trainer.state(),
+            best: self.best.clone(),
+            seconds: self.seconds + self.started.elapsed().as_secs_f64(),
+        };
+        checkpoint.save(&self.run.file(files::CHECKPOINT), &self.config_text)
+    }
+
+    /// Writes the best model and tests it.
+    fn finish(&mut self) -> Result<Results> {
+        let config = self.config;
+        let train_seconds = self.seconds + self.started.elapsed().as_secs_f64();
+        let best = match self.best.take() {
+            Some(best) => best,
+            // No epochs: the initial model is all there is.
+            None => Best {
+                epoch: 0,
+                validation: evaluate(self.trainer.model(), self.data.validation())?,
+                parameters: self.trainer.model().parameters().clone(),
+            },
+        };
+        best.parameters.save(&self.run.file(files::MODEL))?;
+        let weights = best.parameters.values().len();
+        let model = Model::from_parameters(config.network.clone(), best.parameters)?;
+        let test_started = Instant::now();
+        let mut test = Vec::new();
+        for set in self.data.tests(&config.test, config.seed) {
+            test.push(evaluate_set(&model, &set?)?);
+        }
+        let results = Results {
+            task: config.task.clone(),
+            model: config.model.clone(),
+            seed: config.seed,
+            epochs: config.epochs,
+            best_epoch: best.epoch,
+            parameters: weights,
+            validation: best.validation,
+            test,
+            timing: Timing {
+                train_seconds,
+                epochs_per_second: config.epochs as f64 / train_seconds.max(1e-9),
+                test_seconds: test_started.elapsed().as_secs_f64(),
+                threads: rayon::current_num_threads(),
+            },
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        files::write_json(&self.run.file(files::RESULTS), &results)?;
+        Ok(results)
+    }
+}
