@@ -244,8 +244,16 @@ impl Config {
                 "the dgm loss replaces the pointers loss; expected one of the two".into(),
             );
         }
+        if self.inputs.contains(&Feature::SelfPointing) && self.pointers == Pointers::None {
+            return invalid("the self-pointing input reads pointers, but pointers is none".into());
+        }
         if self.candidates == Candidates::Visited && !self.has_masks() {
             return invalid("candidates visited needs masks, which this model has not".into());
+        }
+        if self.candidates == Candidates::Visited && self.pointers == Pointers::Every {
+            return invalid(
+                "candidates visited needs pointers that heed masks, but pointers is every".into(),
+            );
         }
         Ok(())
     }

@@ -60,7 +60,8 @@ pub fn for_each_flag(
         if is_first && here(u) {
             visit(input, u as usize);
         }
-        if is_second && here(v) {
+        // A node that is both operands is still told once.
+        if is_second && here(v) && !(is_first && u == v) {
             visit(input, v as usize);
         }
     }

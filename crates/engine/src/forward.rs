@@ -4,7 +4,7 @@ use fearless_simd::prelude::*;
 use pgn_structures::{Rng, Sequence};
 
 use crate::{
-    AttentionInput, Candidates, Config, Forcing, Graph, Losses,
+    AttentionInput, Candidates, Config, Forcing, Graph, Losses, Pointers,
     attention::{argmax, gather, keep_visited, queries, scores},
     features::{fixed_part, for_each_flag},
     kernels::{
@@ -180,16 +180,17 @@ fn pointers_forward<S: Simd>(
     losses: &mut Losses,
 ) {
     let (k, w, n, p) = (config.k, config.attention_width(), tape.n, tape.padded);
-    // Only nodes the operation visited are re-aimed; all of them in models without masks.
+    // Only nodes the operation visited are re-aimed; all of them in models without masks, or that
+    // do not heed theirs.
     let mask = sequence.mask(t);
     let first = tape.rows.len();
-    if config.has_masks() {
+    if config.has_masks() && config.pointers != Pointers::Every {
         tape.rows.extend((0..n as u32).filter(|&i| mask[i as usize] == 0));
     } else {
         tape.rows.extend(0..n as u32);
     }
     tape.row_starts.push(tape.rows.len());
-    if config.forcing == Forcing::Own {
+    if config.forcing != Forcing::Teacher {
         let (before, after) = tape.read.split_at_mut((t + 1) * n);
         after[..n].copy_from_slice(&before[t * n..]);
     }

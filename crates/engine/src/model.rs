@@ -2,7 +2,7 @@
 
 use std::path::Path as FilePath;
 
-use pgn_structures::{Node, Sequence, given_priorities};
+use pgn_structures::{Node, Operation, Sequence, given_priorities};
 use rayon::prelude::*;
 
 use crate::{Config, Error, Parameters, State, simd::Path, weights::Weights};
@@ -156,9 +156,23 @@ impl Model {
         if let Some(node) = sequence.pointers.iter().find(|&&node| node as usize >= n) {
             return wrong(format!("a pointer aims at node {node}; expected a node below {n}"));
         }
-        let operands = sequence.operations.iter().flat_map(|operation| [operation.u, operation.v]);
-        if let Some(node) = operands.into_iter().find(|&node| node as usize >= n) {
-            return wrong(format!("an operation names node {node}; expected a node below {n}"));
+        for &Operation { u, v } in sequence.operations {
+            if let Some(node) = [u, v].into_iter().find(|&node| node as usize >= n) {
+                return wrong(format!("an operation names node {node}; expected a node below {n}"));
+            }
+            if u == v && n > 1 {
+                return wrong(format!(
+                    "the operation ({u}, {v}) names one node twice; expected two different nodes"
+                ));
+            }
+        }
+        if let Some(priority) = sequence.priorities.iter().find(|priority| !priority.is_finite()) {
+            return wrong(format!("a priority is {priority}; expected a finite number"));
+        }
+        for (name, values) in [("answer", sequence.answers), ("mask", sequence.masks)] {
+            if let Some(value) = values.iter().find(|&&value| value > 1) {
+                return wrong(format!("a sequence has the {name} {value}; expected 0 or 1"));
+            }
         }
         Ok(())
     }

@@ -172,7 +172,7 @@ impl<'m> State<'m> {
                 self.n
             )));
         }
-        if u == v {
+        if u == v && self.n > 1 {
             return Err(Error::Input(format!(
                 "the operation ({u}, {v}) names one node twice; expected two different nodes"
             )));

@@ -96,6 +96,10 @@ pub fn matmul_transposed<S: Simd>(
     c: &mut [f32],
     c_stride: usize,
 ) {
+    // A sequence in which no pointer was asked for has no rows of queries at all.
+    if depth == 0 {
+        return;
+    }
     simd.vectorize(
         #[inline(always)]
         || {
