@@ -1,0 +1,93 @@
+//! The reference's hand-written gradients against its own losses: central differences in f64, for
+//! every weight of every model. What the engine is compared with is thereby itself checked.
+
+mod reference;
+
+use pgn_engine::Config;
+use pgn_structures::Sequence;
+use reference::{
+    cases::{presets, sample, variations, weights},
+    gradient::backward,
+    net::Net,
+    unroll::{Share, unroll},
+};
+
+/// The step of a difference. Its square is the error of the formula, and rounding of a loss near
+/// 1 adds 1e-16 / STEP.
+const STEP: f64 = 1e-5;
+/// Comparisons closer than this could turn out differently within a step; values change by no more
+/// than a few steps.
+const CLEAR: f64 = 1e-3;
+
+fn check(name: &str, config: &Config) {
+    let (sequences, net) = clear_case(config);
+    let batch: Vec<Sequence> = sequences.iter().map(|set| set.sequence(0)).collect();
+    let share = |index| Share { batch: 2, index, running_accuracy: 0.5, seed: 7, adam_steps: 0 };
+    let mut gradient = net.zeros_like();
+    let mut decisions = Vec::new();
+    for (index, &sequence) in batch.iter().enumerate() {
+        let unrolled = unroll(config, &net, sequence, share(index), None);
+        backward(config, &net, sequence, 2, &unrolled, &mut gradient);
+        decisions.push(unrolled.decisions);
+    }
+    let loss = |net: &Net| -> f64 {
+        let each = batch.iter().enumerate().map(|(index, &sequence)| {
+            unroll(config, net, sequence, share(index), Some(&decisions[index])).losses.total
+        });
+        each.sum()
+    };
+    let mut shifted = net.clone();
+    for tensor in &net.tensors {
+        let mut largest = 0.0f64;
+        for at in tensor.range.clone() {
+            shifted.values[at] = net.values[at] + STEP;
+            let above = loss(&shifted);
+            shifted.values[at] = net.values[at] - STEP;
+            let difference = (above - loss(&shifted)) / (2.0 * STEP);
+            shifted.values[at] = net.values[at];
+            let ours = gradient.values[at];
+            largest = largest.max(ours.abs());
+            assert!(
+                (ours - difference).abs() < 1e-8 + 1e-6 * ours.abs(),
+                "{name}: {}[{}] has gradient {ours}, by differences {difference}",
+                tensor.name,
+                at - tensor.range.start
+            );
+        }
+        let unused = config.losses.query == 0.0 && tensor.name.starts_with("decoder")
+            || config.losses.masks == 0.0 && tensor.name.starts_with("mask")
+            || config.losses.pointers + config.losses.dgm == 0.0
+                && (tensor.name.starts_with("query") || tensor.name.starts_with("key"));
+        assert_eq!(largest == 0.0, unused, "{name}: the gradient of {} is {largest}", tensor.name);
+    }
+}
+
+/// A small batch, one sequence of either task, in which no comparison is close.
+fn clear_case(config: &Config) -> ([pgn_structures::Dataset; 2], Net) {
+    for seed in 0..500 {
+        let sequences = [sample("dsu", 4, 3, seed), sample("lct", 3, 2, seed)];
+        let net = Net::new(&weights(config, seed));
+        let clear = sequences.iter().enumerate().all(|(index, set)| {
+            let share = Share { batch: 2, index, running_accuracy: 0.5, seed: 7, adam_steps: 0 };
+            unroll(config, &net, set.sequence(0), share, None).margin.least > CLEAR
+        });
+        if clear {
+            return (sequences, net);
+        }
+    }
+    panic!("no batch without close comparisons");
+}
+
+#[test]
+fn the_paper_s_models() {
+    for (name, config) in presets(8) {
+        check(&name, &config);
+    }
+}
+
+#[test]
+fn variations_of_them() {
+    for (name, config) in variations(8) {
+        check(&name, &config);
+    }
+}

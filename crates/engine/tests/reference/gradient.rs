@@ -1,0 +1,156 @@
+//! Back-propagation through time, layer by layer in the reverse of `step.rs`.
+
+use pgn_engine::{AttentionInput, Config};
+use pgn_structures::Sequence;
+
+use super::{
+    Margin, Rows, add_to, concat,
+    net::Net,
+    step::sigmoid,
+    unroll::{Losses, Share, Taught, Unrolled, unroll},
+};
+
+/// A batch's losses, their gradients, and the closest comparison they hang on.
+pub struct Outcome {
+    pub losses: Losses,
+    pub gradient: Net,
+    pub margin: Margin,
+}
+
+/// What [`pgn_engine::Trainer::gradients`] computes, for a trainer that has taken no step.
+pub fn train(config: &Config, net: &Net, batch: &[Sequence], seed: u64) -> Outcome {
+    let mut outcome = Outcome {
+        losses: Losses::default(),
+        gradient: net.zeros_like(),
+        margin: Margin::default(),
+    };
+    for (index, &sequence) in batch.iter().enumerate() {
+        let share = Share { batch: batch.len(), index, running_accuracy: 0.5, seed, adam_steps: 0 };
+        let unrolled = unroll(config, net, sequence, share, None);
+        backward(config, net, sequence, batch.len(), &unrolled, &mut outcome.gradient);
+        let (sum, one) = (&mut outcome.losses, unrolled.losses);
+        sum.query += one.query;
+        sum.pointers += one.pointers;
+        sum.masks += one.masks;
+        sum.dgm += one.dgm;
+        sum.total += one.total;
+        sum.right += one.right;
+        outcome.margin.join(unrolled.margin);
+    }
+    outcome
+}
+
+/// Adds the gradients of an unrolled sequence.
+pub fn backward(
+    config: &Config,
+    net: &Net,
+    sequence: Sequence,
+    batch: usize,
+    unrolled: &Unrolled,
+    gradient: &mut Net,
+) {
+    let (n, ops, k, m) = (sequence.nodes(), sequence.ops(), config.k, config.m());
+    let per_step = 1.0 / (batch * ops) as f64;
+    let per_node = per_step / n as f64;
+    let mut d_h = vec![vec![0.0; k]; n];
+    for t in (0..ops).rev() {
+        let taught = &unrolled.steps[t];
+        let step = &taught.step;
+        let mut d_z = vec![vec![0.0; k]; n];
+
+        // (3): ∂ of −log P(answer) is σ − answer.
+        let d = f64::from(config.losses.query)
+            * per_step
+            * (sigmoid(step.logit) - f64::from(sequence.answers[t]));
+        let d_top = net.linear_backward("decoder", &step.top, &[d], gradient);
+        for dimension in 0..k {
+            d_z[step.top_from[dimension]][dimension] += d_top[dimension];
+            d_h[step.top_from[k + dimension]][dimension] += d_top[k + dimension];
+        }
+
+        // (4)
+        for (i, &logit) in step.mask_logits.iter().enumerate() {
+            let d = f64::from(config.losses.masks)
+                * per_node
+                * (sigmoid(logit) - f64::from(sequence.mask(t)[i]));
+            let input = concat(&step.z[i], &step.h[i]);
+            let d_input = net.linear_backward("mask", &input, &[d], gradient);
+            add_to(&mut d_z[i], &d_input[..k]);
+            add_to(&mut d_h[i], &d_input[k..]);
+        }
+
+        // (6)
+        if config.has_attention() {
+            attention_backward(config, net, taught, &mut d_z, &mut d_h, gradient);
+        }
+
+        // (2) and (8)
+        let mut d_m = vec![vec![0.0; k]; n];
+        for i in 0..n {
+            let open = |d: usize| if step.h[i][d] > 0.0 { d_h[i][d] } else { 0.0 };
+            let d_update: Vec<f64> = (0..k).map(open).collect();
+            let input = concat(&step.z[i], &step.m[i]);
+            let d_input = net.linear_backward("update", &input, &d_update, gradient);
+            add_to(&mut d_z[i], &d_input[..k]);
+            add_to(&mut d_m[i], &d_input[k..]);
+        }
+        for i in 0..n {
+            // The messages i heard something from, each with the dimensions it was the largest in.
+            for j in 0..n {
+                let won = |d: usize| step.from[i][d] == j && step.m[i][d] > 0.0;
+                if (0..k).any(won) {
+                    let d_message: Vec<f64> =
+                        (0..k).map(|d| if won(d) { d_m[i][d] } else { 0.0 }).collect();
+                    let input = concat(&step.z[i], &step.z[j]);
+                    let d_input = net.linear_backward("message", &input, &d_message, gradient);
+                    add_to(&mut d_z[i], &d_input[..k]);
+                    add_to(&mut d_z[j], &d_input[k..]);
+                }
+            }
+        }
+
+        // (1)
+        for i in 0..n {
+            let input = concat(&step.e[i], &step.h_before[i]);
+            let d_input = net.linear_backward("encoder", &input, &d_z[i], gradient);
+            d_h[i] = d_input[m..].to_vec();
+        }
+    }
+}
+
+/// From weight · log α(target) of every node that was asked, to query, key and what they read.
+fn attention_backward(
+    config: &Config,
+    net: &Net,
+    taught: &Taught,
+    d_z: &mut Rows,
+    d_h: &mut Rows,
+    gradient: &mut Net,
+) {
+    let (step, k) = (&taught.step, config.k);
+    let n = step.z.len();
+    let mut d_q = vec![vec![0.0; k]; n];
+    let mut d_key = vec![vec![0.0; k]; n];
+    for asked in &taught.asked {
+        for j in 0..n {
+            // ∂ log α(target) / ∂ score j
+            let d_log = if j == asked.target { 1.0 } else { 0.0 } - asked.alpha[j];
+            let d_score = taught.weight * d_log;
+            for d in 0..k {
+                d_q[asked.node][d] += d_score * step.key[j][d];
+                d_key[j][d] += d_score * step.q[asked.node][d];
+            }
+        }
+    }
+    for i in 0..n {
+        let mut d_x = net.linear_backward("query", &step.x[i], &d_q[i], gradient);
+        add_to(&mut d_x, &net.linear_backward("key", &step.x[i], &d_key[i], gradient));
+        match config.attention_input {
+            AttentionInput::H => add_to(&mut d_h[i], &d_x),
+            AttentionInput::Zh => {
+                add_to(&mut d_z[i], &d_x[..k]);
+                add_to(&mut d_h[i], &d_x[k..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Training: a sequence unrolled beside its ground truth, and its losses.
+
+use pgn_engine::{Config, Forcing, Pointers};
+use pgn_structures::{Rng, Sequence, Split};
+
+use super::{
+    Margin, best,
+    net::Net,
+    step::{Layers, Step, binary_cross_entropy, softmax},
+};
+
+/// The losses, each unweighted, and their weighted sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Losses {
+    pub query: f64,
+    pub pointers: f64,
+    pub masks: f64,
+    pub dgm: f64,
+    pub total: f64,
+    pub right: u64,
+}
+
+/// A node that is asked where it points: α and the node whose log-probability enters a loss.
+pub struct Asked {
+    pub node: usize,
+    pub alpha: Vec<f64>,
+    pub target: usize,
+}
+
+/// A step with its truth.
+pub struct Taught {
+    pub step: Step,
+    pub asked: Vec<Asked>,
+    /// ∂total / ∂ log α(target), the same for all that were asked.
+    pub weight: f64,
+}
+
+/// What no derivative sees: pointers the model chose, and which answers were right (the reward).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decisions {
+    pub pointers: Vec<Vec<usize>>,
+    pub right: Vec<bool>,
+}
+
+/// An unrolled sequence.
+pub struct Unrolled {
+    pub steps: Vec<Taught>,
+    pub losses: Losses,
+    pub decisions: Decisions,
+    pub margin: Margin,
+}
+
+/// What a sequence's loss depends on beside the sequence.
+#[derive(Clone, Copy)]
+pub struct Share {
+    /// Sequences in the batch.
+    pub batch: usize,
+    /// The number of this one.
+    pub index: usize,
+    pub running_accuracy: f64,
+    pub seed: u64,
+    /// Steps of Adam so far.
+    pub adam_steps: u64,
+}
+
+/// Unrolls a sequence; with `fixed` decisions, those are taken instead of the model's own.
+pub fn unroll(
+    config: &Config,
+    net: &Net,
+    sequence: Sequence,
+    share: Share,
+    fixed: Option<&Decisions>,
+) -> Unrolled {
+    let layers = Layers::new(config, net);
+    let (n, ops) = (sequence.nodes(), sequence.ops());
+    let per_step = 1.0 / (share.batch * ops) as f64;
+    let per_node = per_step / n as f64;
+    let weights = config.losses;
+    // The key documented at `TrainerOptions::seed`'s use: one stream a sequence and step of Adam.
+    let key = [share.seed, Split::Noise.stream(), share.adam_steps, share.index as u64];
+    let mut noise = Rng::new(key);
+    let mut losses = Losses::default();
+    let mut decisions = Decisions { pointers: Vec::new(), right: Vec::new() };
+    let mut margin = Margin::default();
+    let mut steps: Vec<Taught> = Vec::new();
+    let mut read: Vec<usize> = (0..n).collect();
+    let mut h = vec![vec![0.0; config.k]; n];
+    for t in 0..ops {
+        let operation = sequence.operations[t];
+        let step = Step::new(config, &layers, sequence.priorities, operation, &read, h);
+        margin.join(step.margin);
+        h = step.h.clone();
+
+        let answer = sequence.answers[t];
+        losses.query += per_step * binary_cross_entropy(step.logit, answer);
+        let right = fixed.map_or((step.logit > 0.0) == (answer == 1), |fixed| fixed.right[t]);
+        if config.forcing == Forcing::Sampled {
+            margin.decide(step.logit.abs());
+        }
+        losses.right += u64::from(right);
+        decisions.right.push(right);
+
+        let mask = sequence.mask(t);
+        for (&logit, &target) in step.mask_logits.iter().zip(mask) {
+            losses.masks += per_node * binary_cross_entropy(logit, target);
+        }
+
+        // Who is asked for a pointer: the visited nodes, or everyone where there are no masks.
+        let visited: Vec<bool> = mask.iter().map(|&mask| mask == 0).collect();
+        let everyone = config.pointers == Pointers::Every || !config.has_masks();
+        let mut next = read.clone();
+        let mut asked = Vec::new();
+        for node in (0..n).filter(|&node| config.has_attention() && (everyone || visited[node])) {
+            let scores = step.candidate_scores(config, node, &visited);
+            let alpha = softmax(&scores);
+            let truth = sequence.pointers_after(t)[node] as usize;
+            let target = match config.forcing {
+                Forcing::Teacher => truth,
+                Forcing::Own => {
+                    let (choice, lead) = best(&scores);
+                    margin.decide(lead);
+                    next[node] = choice;
+                    truth
+                }
+                Forcing::Sampled => {
+                    let (choice, lead) = draw(&alpha, noise.unit_f32().into());
+                    margin.decide(lead);
+                    next[node] = fixed.map_or(choice, |fixed| fixed.pointers[t][node]);
+                    next[node]
+                }
+            };
+            asked.push(Asked { node, alpha, target });
+        }
+        let log_alpha: f64 = asked.iter().map(|asked| asked.alpha[asked.target].ln()).sum();
+        let mut weight = 0.0;
+        if config.forcing != Forcing::Sampled && config.losses.pointers > 0.0 {
+            losses.pointers -= per_node * log_alpha;
+            weight = -f64::from(weights.pointers) * per_node;
+        }
+        steps.push(Taught { step, asked, weight });
+        if config.forcing == Forcing::Sampled && t > 0 {
+            // The pointers drawn after the step before were read in this one.
+            let reward = share.running_accuracy - if right { 1.0 } else { 0.0 };
+            let before = &mut steps[t - 1];
+            let log_alpha: f64 =
+                before.asked.iter().map(|asked| asked.alpha[asked.target].ln()).sum();
+            losses.dgm += reward * per_node * log_alpha;
+            before.weight = f64::from(weights.dgm) * reward * per_node;
+        }
+
+        read = match (config.forcing, fixed) {
+            (Forcing::Teacher, _) => {
+                sequence.pointers_after(t).iter().map(|&node| node as usize).collect()
+            }
+            (_, Some(fixed)) => fixed.pointers[t].clone(),
+            (_, None) => next,
+        };
+        decisions.pointers.push(read.clone());
+    }
+    losses.total = f64::from(weights.query) * losses.query
+        + f64::from(weights.pointers) * losses.pointers
+        + f64::from(weights.masks) * losses.masks
+        + f64::from(weights.dgm) * losses.dgm;
+    Unrolled { steps, losses, decisions, margin }
+}
+
+/// The node at which the running sum of α passes `uniform`, and how far that is from any sum.
+fn draw(alpha: &[f64], uniform: f64) -> (usize, f64) {
+    let mut sum = 0.0;
+    let mut lead = f64::INFINITY;
+    let mut choice = None;
+    for (j, probability) in alpha.iter().enumerate() {
+        sum += probability;
+        lead = lead.min((sum - uniform).abs());
+        if choice.is_none() && sum > uniform {
+            choice = Some(j);
+        }
+    }
+    (choice.unwrap_or(alpha.len() - 1), lead)
+}
