@@ -16,6 +16,8 @@
 
 // Every test file takes what it needs of this module.
 #![allow(dead_code)]
+// i and j are the equations' i and j.
+#![allow(clippy::needless_range_loop)]
 
 pub mod cases;
 pub mod gradient;
