@@ -5,17 +5,24 @@
 
 mod eval;
 mod generate;
+mod grid_progress;
+mod grid_table;
 mod interrupt;
 mod output;
 mod progress;
 mod recipe;
+mod reproduce;
+mod rollout;
 mod scores_table;
+mod story_text;
 mod train;
 
 commands! {
     Generate(generate),
     Train(train),
     Eval(eval),
+    Rollout(rollout),
+    Reproduce(reproduce),
 }
 
 /// Learned data structures: pointer graph networks and the classical structures they imitate.

@@ -145,3 +145,77 @@ fn checksum(progress: &str, tensors: [&[f32]; 4]) -> u32 {
         .flatten()
         .fold(start, |crc, value| crc32c::crc32c_append(crc, &value.to_le_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> (Config, Checkpoint) {
+        let config = Config::preset("pgn").unwrap();
+        let checkpoint = Checkpoint {
+            epoch: 17,
+            trainer: TrainerState {
+                parameters: Parameters::initial(&config, 1),
+                first_moment: Parameters::initial(&config, 2),
+                second_moment: Parameters::initial(&config, 3),
+                steps: 85,
+                running_accuracy: 0.1 + 0.2,
+            },
+            best: Some(Best {
+                epoch: 4,
+                // A number that a careless decimal would change.
+                validation: Scores { f1: 0.1 + 0.7, ..Scores::default() },
+                parameters: Parameters::initial(&config, 4),
+            }),
+            seconds: 1.5,
+        };
+        (config, checkpoint)
+    }
+
+    #[test]
+    fn every_bit_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("checkpoint.safetensors");
+        let (config, checkpoint) = example();
+        checkpoint.save(&path, "a = 1\n").unwrap();
+        let back = Checkpoint::load(&path, "a = 1\n", &config).unwrap();
+        assert_eq!(back.trainer, checkpoint.trainer);
+        assert_eq!(back.best, checkpoint.best);
+        assert_eq!((back.epoch, back.seconds), (17, 1.5));
+        assert_eq!(Checkpoint::epoch_of(&path), Some(17));
+
+        let none = Checkpoint { best: None, ..checkpoint };
+        none.save(&path, "").unwrap();
+        assert_eq!(Checkpoint::load(&path, "", &config).unwrap().best, None);
+    }
+
+    #[test]
+    fn damage_and_strangers_are_refused_in_one_sentence() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("checkpoint.safetensors");
+        let (config, checkpoint) = example();
+        checkpoint.save(&path, "a = 1\n").unwrap();
+        let refused = |config: &Config, text: &str| {
+            let sentence = Checkpoint::load(&path, text, config).unwrap_err().to_string();
+            assert!(sentence.contains("checkpoint.safetensors") && !sentence.contains('\n'));
+            sentence
+        };
+        assert!(refused(&config, "a = 2\n").contains("another config"));
+        let other = Config { k: 16, ..config.clone() };
+        assert!(refused(&other, "a = 1\n").contains("damaged checkpoint"));
+
+        let whole = std::fs::read(&path).unwrap();
+        for cut in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            assert!(refused(&config, "a = 1\n").contains("damaged checkpoint"), "cut at {cut}");
+        }
+        // One flipped bit in each tensor.
+        let header = whole.len() - 4 * 4 * checkpoint.trainer.parameters.values().len();
+        for tensor in 0..4 {
+            let mut bytes = whole.clone();
+            bytes[header + tensor * (whole.len() - header) / 4 + 5] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+            assert!(refused(&config, "a = 1\n").contains("checksum"), "tensor {tensor}");
+        }
+    }
+}

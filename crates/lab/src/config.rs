@@ -4,7 +4,10 @@
 //! file, from flags or both; [`RunConfig::resolve`] lays them over the defaults, and what comes
 //! out is written to `config.toml` whole, so that a run can be repeated from it alone.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use pgn_engine::Config;
 use pgn_structures::{Sampling, Task};
@@ -257,12 +260,6 @@ impl RunConfig {
                 self.clip
             ));
         }
-        if self.batch == 0 || self.batch > self.data.sequences.max(1) {
-            return invalid(format!(
-                "batch is {}; expected from 1 to the number of training sequences, {}",
-                self.batch, self.data.sequences
-            ));
-        }
         if self.evaluate_every == 0 {
             return invalid("evaluate_every is 0; expected at least 1".into());
         }
@@ -279,6 +276,12 @@ impl RunConfig {
                     u32::MAX
                 ));
             }
+        }
+        if self.batch == 0 || self.batch > self.data.sequences {
+            return invalid(format!(
+                "batch is {}; expected from 1 to the number of training sequences, {}",
+                self.batch, self.data.sequences
+            ));
         }
         if self.data.stream && self.data.train.is_some() {
             return invalid(
@@ -321,23 +324,35 @@ impl RunConfig {
     /// The first key in which two configs describe different runs, with both values; paths are
     /// compared by what was in the files.
     pub fn difference(&self, other: &RunConfig) -> Option<(String, String, String)> {
-        let without_paths = |config: &RunConfig| {
-            let mut config = config.clone();
-            config.data.train = None;
-            config.data.validation = None;
-            config.data.teacher = None;
-            let mut flat = Vec::new();
-            flatten("", Value::try_from(&config).ok(), &mut flat);
-            flat
-        };
-        let (ours, theirs) = (without_paths(self), without_paths(other));
-        let value = |flat: &[(String, String)], key: &str| {
-            flat.iter().find(|(k, _)| k == key).map_or("absent".to_owned(), |(_, v)| v.clone())
-        };
-        ours.iter().chain(&theirs).find_map(|(key, _)| {
-            let (a, b) = (value(&ours, key), value(&theirs, key));
-            (a != b).then(|| (key.clone(), a, b))
+        let (ours, theirs) = (self.flat(), other.flat());
+        let mut keys = ours.keys().chain(theirs.keys());
+        keys.find(|key| ours.get(*key) != theirs.get(*key)).map(|key| {
+            let value = |flat: &BTreeMap<String, String>| {
+                flat.get(key).cloned().unwrap_or_else(|| "absent".to_owned())
+            };
+            (key.clone(), value(&ours), value(&theirs))
         })
+    }
+
+    /// The settings that differ from the defaults for this task, model and seed, by key.
+    pub fn departures(&self) -> BTreeMap<String, String> {
+        let defaults = RunConfig::paper(&self.task, &self.model, self.seed);
+        let defaults = defaults.map_or(BTreeMap::new(), |defaults| defaults.flat());
+        let mut departures = self.flat();
+        departures
+            .retain(|key, value| defaults.get(key) != Some(value) && !key.ends_with("_crc32c"));
+        departures
+    }
+
+    /// Every value by its dotted key, without paths: what was in the files is compared.
+    fn flat(&self) -> BTreeMap<String, String> {
+        let mut config = self.clone();
+        config.data.train = None;
+        config.data.validation = None;
+        config.data.teacher = None;
+        let mut flat = BTreeMap::new();
+        flatten("", Value::try_from(&config).ok(), &mut flat);
+        flat
     }
 }
 
@@ -393,7 +408,7 @@ pub fn overlay(under: &mut Table, over: Table) {
     }
 }
 
-fn flatten(prefix: &str, value: Option<Value>, flat: &mut Vec<(String, String)>) {
+fn flatten(prefix: &str, value: Option<Value>, flat: &mut BTreeMap<String, String>) {
     match value {
         Some(Value::Table(table)) => {
             for (key, value) in table {
@@ -401,7 +416,9 @@ fn flatten(prefix: &str, value: Option<Value>, flat: &mut Vec<(String, String)>)
                 flatten(&format!("{prefix}{dot}{key}"), Some(value), flat);
             }
         }
-        Some(value) => flat.push((prefix.to_owned(), value.to_string())),
+        Some(value) => {
+            flat.insert(prefix.to_owned(), value.to_string());
+        }
         None => {}
     }
 }

@@ -86,7 +86,8 @@ impl Data {
         Ok(vec![self.file(path)?])
     }
 
-    fn with_teacher(&self, mut set: Dataset) -> Result<Dataset> {
+    /// A data set, its pointers the teacher's if there is one.
+    pub fn with_teacher(&self, mut set: Dataset) -> Result<Dataset> {
         if let Some(teacher) = &self.teacher {
             teacher.give_pointers(&mut set)?;
         }

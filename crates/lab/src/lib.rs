@@ -5,6 +5,9 @@
 //! | to train | [`RunConfig`], [`train`] |
 //! | to know what is in a run directory | [`files`], [`Results`], [`load_run`] |
 //! | scores | [`evaluate`], [`Scores`] |
+//! | what a model did step by step | [`story`], [`write_rollouts`] |
+//! | many runs | [`Grid`], [`work`] |
+//! | the paper's tables and claims | [`Collection`], [`tables`], [`claims`], [`paper`] |
 //!
 //! Nothing in here prints or handles signals; the caller is told of progress by a callback and
 //! stops a run by setting a flag.
@@ -12,32 +15,43 @@
 mod batches;
 mod best;
 mod checkpoint;
+mod claims;
+mod collection;
 mod config;
+#[cfg(test)]
+mod config_tests;
 mod data;
 mod error;
 mod evaluate;
 mod events;
+mod export;
 pub mod files;
 mod grid;
 mod metrics;
+mod paper;
 mod queue;
 mod rollout_file;
 mod run;
 mod schedule;
 mod scores;
 mod story;
+pub mod tables;
 mod teacher;
 mod train;
 
 pub use best::Best;
 pub use checkpoint::Checkpoint;
+pub use claims::{Check, Claim, claims};
+pub use collection::{Collection, RUNS, Spread};
 pub use config::{DataConfig, RunConfig, TestConfig, overlay};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use evaluate::{evaluate, evaluate_set};
 pub use events::{Event, EventFile, read_events};
+pub use export::{TABLES, export, write_tables};
 pub use grid::{Entry, Grid, Selection, State};
 pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
+pub use paper::{Paper, paper};
 pub use queue::{Event as QueueEvent, Summary, Work, work};
 pub use rollout_file::write_rollouts;
 pub use run::{Results, RunDir, Timing, is_finished, load_run};

@@ -1,6 +1,7 @@
 //! A run directory: who may write in it, and what state it is in.
 
 use std::{
+    collections::BTreeMap,
     fs::{File, TryLockError},
     path::{Path, PathBuf},
 };
@@ -99,6 +100,9 @@ pub struct Results {
     pub best_epoch: u64,
     /// Number of weights.
     pub parameters: usize,
+    /// Settings that differ from the defaults, by key.
+    #[serde(default)]
+    pub departures: BTreeMap<String, String>,
     /// The chosen model on the validation set.
     pub validation: Scores,
     /// The chosen model on each test set.

@@ -275,6 +275,7 @@ impl<'a> Training<'a> {
             epochs: config.epochs,
             best_epoch: best.epoch,
             parameters: weights,
+            departures: config.departures(),
             validation: best.validation,
             test,
             timing: Timing {

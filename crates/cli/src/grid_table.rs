@@ -1,0 +1,60 @@
+//! F₁ of a grid's runs beside the paper's, in 80 columns.
+
+use std::fmt::Write;
+
+use pgn_lab::{Collection, paper};
+
+/// One small table for each task.
+pub fn render(runs: &Collection) -> String {
+    let mut text = String::new();
+    for task in runs.tasks() {
+        let sizes = runs.sizes();
+        let _ = write!(text, "\nF1, {task:<8}");
+        for n in &sizes {
+            let _ = write!(text, " {:>7}", format!("n={n}"));
+            if in_paper(task, *n) {
+                let _ = write!(text, " {:>7}", "paper");
+            }
+        }
+        text.push('\n');
+        let mut models: Vec<&str> = Vec::new();
+        for model in pgn_engine::Config::PRESETS {
+            if runs.of(task, model).next().is_some() {
+                models.push(model);
+            }
+        }
+        for model in models {
+            let _ = write!(text, "{model:<12}");
+            for &n in &sizes {
+                let cell = |spread: Option<pgn_lab::Spread>| {
+                    spread.map_or("-".to_owned(), |spread| format!("{:.3}", spread.mean))
+                };
+                let _ = write!(text, " {:>7}", cell(runs.f1(task, model, n)));
+                if in_paper(task, n) {
+                    let _ = write!(text, " {:>7}", cell(paper().f1(task, model, n)));
+                }
+            }
+            text.push('\n');
+        }
+        let _ = write!(text, "{:<12}", "always 1");
+        for &n in &sizes {
+            let first = runs.runs.iter().find(|run| run.task == task);
+            let constant = first.and_then(|run| Some(run.at(n)?.f1_always_1));
+            let cell = constant.map_or("-".to_owned(), |f1| format!("{f1:.3}"));
+            let _ = write!(text, " {cell:>7}");
+            if in_paper(task, n) {
+                let _ = write!(text, " {:>7}", "");
+            }
+        }
+        while text.ends_with(' ') {
+            text.pop();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Whether the paper has any number for this test set.
+fn in_paper(task: &str, n: usize) -> bool {
+    pgn_engine::Config::PRESETS.iter().any(|model| paper().f1(task, model, n).is_some())
+}

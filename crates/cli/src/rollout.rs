@@ -1,0 +1,84 @@
+//! `pgn rollout`: what a trained model does, as tensors or as a story.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use pgn_lab::{Data, load_run, story, write_rollouts};
+use pgn_structures::{Dataset, Sampling, Task, given_priorities, operations_from_csv};
+
+use crate::{output, progress::pool, story_text};
+
+/// Let a trained model run freely on operations: to a file, or told step by step
+///
+/// With --data and --out, every sequence of a data-set file is rolled out, and the answers'
+/// logits, the masks' logits and the pointers after every operation (each where the model has
+/// them) are written to a .safetensors file. With --ops, the operations of a CSV file (`u,v` per
+/// line) are rolled out and the story is printed: each operation, the model's answer and
+/// confidence beside the truth, the pointers it moved, and where it is wrong.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  pgn rollout runs/dsu-pgn --data test.safetensors --out rollout.safetensors
+  pgn rollout runs/dsu-pgn --ops ops.csv
+  printf '0,1\\n1,2\\n0,2\\n' > ops.csv; pgn rollout runs/dsu-pgn --ops ops.csv --nodes 5")]
+pub struct Args {
+    /// The run directory
+    #[arg(value_name = "DIR")]
+    run: PathBuf,
+    /// Roll out every sequence of this data-set file
+    #[arg(long, value_name = "FILE", requires = "out", conflicts_with = "ops")]
+    data: Option<PathBuf>,
+    /// Where to write the rollouts
+    #[arg(long, value_name = "FILE", requires = "data")]
+    out: Option<PathBuf>,
+    /// Tell the story of the operations in this CSV file, `u,v` per line
+    #[arg(long, value_name = "FILE", required_unless_present = "data")]
+    ops: Option<PathBuf>,
+    /// With --ops: how many nodes there are [default: one more than the largest operand]
+    #[arg(long, value_name = "N", requires = "ops")]
+    nodes: Option<usize>,
+    /// With --ops: the seed that the nodes' priorities are drawn from
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Threads to use; the outcome is the same for any number [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// With --ops: print the story as JSON
+    #[arg(long, requires = "ops")]
+    json: bool,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<()> {
+        let (config, model) = load_run(&self.run)?;
+        let task = Task::named(&config.task)?;
+        let data = Data::tests_only(&config, &task, &self.run)?;
+        let pool = pool(self.threads)?;
+        if let (Some(path), Some(out)) = (&self.data, &self.out) {
+            return pool.install(|| {
+                let set = data.file(path)?;
+                Ok(write_rollouts(&model, &config, &set, out)?)
+            });
+        }
+        let path = self.ops.as_ref().context("either --data or --ops is needed")?;
+        let mut operations = operations_from_csv(path, self.nodes.unwrap_or(Sampling::MAX_NODES))?;
+        if operations.is_empty() {
+            bail!("{}: it has no operations in it", path.display());
+        }
+        let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();
+        let nodes = self.nodes.unwrap_or(largest.map_or(0, |node| node as usize + 1));
+        operations.shrink_to_fit();
+        let priorities = given_priorities(nodes, self.seed)?;
+        let steps = pool.install(|| -> Result<_> {
+            let truth = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
+            let given = data.with_teacher(truth.clone())?;
+            Ok(story(&model, given.sequence(0), truth.sequence(0))?)
+        })?;
+        if self.json {
+            output::print_json(&steps)
+        } else {
+            output::print(&story_text::render(&steps, nodes, output::colours()))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The results of many runs, gathered from their directories or from `runs.json`.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, Results, Scores, files, is_finished};
+
+/// All runs of a grid as one JSON file.
+pub const RUNS: &str = "runs.json";
+
+/// The results of many runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Collection {
+    /// By task, model and seed, in this order.
+    pub runs: Vec<Results>,
+}
+
+/// Mean and spread of a score over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation (divided by count − 1); `None` for a single run.
+    pub std: Option<f64>,
+    /// How many runs.
+    pub count: usize,
+}
+
+impl Spread {
+    /// Of some values; `None` if there are none.
+    ///
+    /// ```
+    /// use pgn_lab::Spread;
+    /// let spread = Spread::of(&[2.0, 4.0, 6.0]).unwrap();
+    /// assert_eq!((spread.mean, spread.std, spread.count), (4.0, Some(2.0), 3));
+    /// assert_eq!(Spread::of(&[1.0]).unwrap().std, None);
+    /// ```
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let count = values.len();
+        if count == 0 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let std = (count > 1).then(|| (squares / (count - 1) as f64).sqrt());
+        Some(Spread { mean, std, count })
+    }
+}
+
+impl Collection {
+    /// Gathers every finished run under `dir`, laid out as task/model/seed-S; where there is
+    /// none, reads `runs.json`.
+    pub fn load(dir: &Path) -> Result<Collection> {
+        let mut runs = Vec::new();
+        for run in finished_runs(dir)? {
+            runs.push(Results::load(&run)?);
+        }
+        if runs.is_empty() {
+            let path = dir.join(RUNS);
+            if !path.exists() {
+                return Err(Error::Request(format!(
+                    "{} has no finished runs in it, and no {RUNS}",
+                    dir.display()
+                )));
+            }
+            return files::read_json(&path);
+        }
+        runs.sort_by(|a, b| (&a.task, &a.model, a.seed).cmp(&(&b.task, &b.model, b.seed)));
+        Ok(Collection { runs })
+    }
+
+    /// Writes `runs.json`.
+    pub fn save(&self, dir: &Path) -> Result<()> {
+        files::write_json(&dir.join(RUNS), self)
+    }
+
+    /// The runs of a model on a task.
+    pub fn of<'a>(&'a self, task: &'a str, model: &'a str) -> impl Iterator<Item = &'a Results> {
+        self.runs.iter().filter(move |run| run.task == task && run.model == model)
+    }
+
+    /// Mean and spread of a score over the seeds.
+    pub fn spread(
+        &self,
+        task: &str,
+        model: &str,
+        nodes: usize,
+        score: impl Fn(&Scores) -> Option<f64>,
+    ) -> Option<Spread> {
+        let scores = self.of(task, model).filter_map(|run| score(run.at(nodes)?));
+        Spread::of(&scores.collect::<Vec<_>>())
+    }
+
+    /// Mean and spread of F₁.
+    pub fn f1(&self, task: &str, model: &str, nodes: usize) -> Option<Spread> {
+        self.spread(task, model, nodes, |scores| Some(scores.f1))
+    }
+
+    /// The tasks there are runs of: the paper's two first.
+    pub fn tasks(&self) -> Vec<&str> {
+        let mut tasks = vec!["dsu", "lct"];
+        tasks.extend(self.runs.iter().map(|run| &*run.task));
+        let mut seen = Vec::new();
+        for task in tasks {
+            if !seen.contains(&task) && self.runs.iter().any(|run| run.task == task) {
+                seen.push(task);
+            }
+        }
+        seen
+    }
+
+    /// The test sizes, ascending.
+    pub fn sizes(&self) -> Vec<usize> {
+        let all = self.runs.iter().flat_map(|run| run.test.iter().map(|test| test.nodes));
+        let mut sizes: Vec<usize> = all.collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+}
+
+/// The directories of finished runs under `dir`, laid out as task/model/seed-S.
+pub(crate) fn finished_runs(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut runs = Vec::new();
+    for task in folders(dir)? {
+        for model in folders(&task)? {
+            runs.extend(folders(&model)?.into_iter().filter(|run| is_finished(run)));
+        }
+    }
+    Ok(runs)
+}
+
+/// The folders in a folder, by name.
+fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(dir).map_err(Error::io("read", dir))?;
+    let mut folders: Vec<_> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    Ok(folders)
+}

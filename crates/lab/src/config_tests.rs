@@ -1,0 +1,122 @@
+//! What a run config accepts and what it refuses.
+
+use toml::{Table, toml};
+
+use crate::RunConfig;
+
+fn refused(settings: Table) -> String {
+    let sentence = RunConfig::resolve(settings).unwrap_err().to_string();
+    assert!(!sentence.contains('\n'), "more than one line: {sentence}");
+    sentence
+}
+
+#[test]
+fn round_trip_through_toml() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    for model in pgn_engine::Config::PRESETS {
+        for task in ["dsu", "lct"] {
+            let mut config = RunConfig::paper(task, model, 3).unwrap();
+            config.learning_rate = 0.1 + 0.2;
+            config.network.losses.query = 0.1;
+            config.clip = 1e-3;
+            if model == "pgn-ptrs" {
+                config.data.teacher = Some("somewhere".into());
+                config.data.teacher_crc32c = Some(u32::MAX);
+            }
+            std::fs::write(&path, config.to_toml()).unwrap();
+            let back = RunConfig::load(&path).unwrap();
+            assert_eq!(back, config);
+            assert_eq!(back.to_toml(), config.to_toml());
+            assert_eq!(back.difference(&config), None);
+        }
+    }
+}
+
+#[test]
+fn a_resolved_config_resolves_to_itself() {
+    let config = RunConfig::resolve(toml! {
+        task = "lct"
+        model = "pgn-asym"
+        clip = 1
+        data = { nodes = [10, 30], sequences = 9 }
+        test = { nodes = [40] }
+        network = { k = 16, losses = { masks = 0.5 } }
+    })
+    .unwrap();
+    assert_eq!(config.batch, 9, "all sequences unless given");
+    assert_eq!(config.data.ops, [15, 45]);
+    assert_eq!(config.test.ops, [60]);
+    assert_eq!(config.network.losses.pointers, 1.0, "the preset's");
+    let again = RunConfig::resolve(config.to_toml().parse().unwrap()).unwrap();
+    assert_eq!(again, config);
+    let keys: Vec<String> = config.departures().into_keys().collect();
+    let expected = [
+        "batch",
+        "clip",
+        "data.nodes",
+        "data.ops",
+        "data.sequences",
+        "network.k",
+        "network.losses.masks",
+        "test.nodes",
+        "test.ops",
+    ];
+    assert_eq!(keys, expected);
+}
+
+#[test]
+fn nonsense_is_refused_by_name() {
+    for (settings, words) in [
+        (toml! { epoch = 3 }, "unknown field `epoch`"),
+        (toml! { data = { node = [3] } }, "unknown field `node`"),
+        (toml! { network = { layers = 3 } }, "unknown field `layers`"),
+        (toml! { network = { losses = { mask = 1.0 } } }, "unknown field `mask`"),
+        (toml! { epochs = (-1) }, "-1"),
+        (toml! { epochs = "many" }, "invalid type"),
+        (toml! { model = 3 }, "model is 3"),
+        (toml! { model = "gmm" }, "there is no model 'gmm'"),
+        (toml! { task = "heap" }, "heap"),
+        (toml! { learning_rate = nan }, "learning_rate is NaN"),
+        (toml! { learning_rate = 0 }, "learning_rate is 0"),
+        (toml! { learning_rate = (-0.1) }, "learning_rate is -0.1"),
+        (toml! { clip = inf }, "clip is inf"),
+        (toml! { clip = (-1.0) }, "clip is -1"),
+        (toml! { decay = "linear" }, "unknown variant `linear`"),
+        (toml! { final_fraction = 1.5 }, "final_fraction is 1.5"),
+        (toml! { decay = "exponential"  final_fraction = 0.0 }, "never gets there"),
+        (toml! { batch = 0 }, "batch is 0"),
+        (toml! { batch = 71 }, "batch is 71"),
+        (toml! { evaluate_every = 0 }, "evaluate_every is 0"),
+        (toml! { network = { k = 0 } }, "k is 0"),
+        (toml! { network = { k = 33 } }, "k is 33"),
+        (toml! { network = { losses = { query = nan } } }, "query loss is NaN"),
+        (toml! { data = { nodes = [1] } }, "data.nodes holds 1"),
+        (toml! { data = { nodes = [] } }, "data.nodes is empty"),
+        (toml! { data = { nodes = [5, 5] } }, "twice"),
+        (toml! { data = { ops = [0] } }, "data.ops holds 0"),
+        (toml! { data = { ops = [5, 6] } }, "data.ops has 2 entries"),
+        (toml! { data = { sequences = 0 } }, "data.sequences is 0"),
+        (toml! { data = { validation_sequences = 0 } }, "data.validation_sequences is 0"),
+        (toml! { test = { sequences = 0 } }, "test.sequences is 0"),
+        (toml! { model = "pgn-ptrs" }, "data.teacher"),
+        (toml! { data = { teacher = "/nowhere" } }, "/nowhere"),
+        (toml! { data = { train = "/nowhere.safetensors" } }, "/nowhere.safetensors"),
+    ] {
+        let sentence = refused(settings);
+        assert!(sentence.contains(words), "expected '{words}' in: {sentence}");
+    }
+}
+
+#[test]
+fn the_first_difference_is_named() {
+    let ours = RunConfig::paper("dsu", "pgn", 0).unwrap();
+    let mut other = ours.clone();
+    other.data.teacher = Some("elsewhere".into());
+    assert_eq!(ours.difference(&other), None, "paths are compared by what was in them");
+    other.data.teacher_crc32c = Some(1);
+    let absent = ("data.teacher_crc32c".to_owned(), "absent".to_owned(), "1".to_owned());
+    assert_eq!(ours.difference(&other), Some(absent));
+    other = RunConfig { clip: 1.0, ..ours.clone() };
+    assert_eq!(ours.difference(&other).unwrap().0, "clip");
+}

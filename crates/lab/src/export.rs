@@ -1,0 +1,58 @@
+//! What of a grid is worth keeping under version control.
+
+use std::path::Path;
+
+use crate::{
+    Collection, Metrics, Result, Results, collection::finished_runs, files, read_metrics, tables,
+};
+
+/// The rendered tables.
+pub const TABLES: &str = "tables.md";
+
+/// Lines kept of each run's metrics, besides the first, the best and the last.
+const METRICS_LINES: u64 = 35;
+
+/// Gathers the finished runs under `dir` and writes `runs.json` and `tables.md` there.
+pub fn write_tables(dir: &Path) -> Result<Collection> {
+    let runs = Collection::load(dir)?;
+    runs.save(dir)?;
+    files::write(&dir.join(TABLES), tables::render(&runs).as_bytes())?;
+    Ok(runs)
+}
+
+/// Copies config, results, model and a thinned `metrics.jsonl` of every finished run under
+/// `from` to the same place under `to`, and writes the tables there.
+pub fn export(from: &Path, to: &Path) -> Result<Collection> {
+    for run in finished_runs(from)? {
+        export_run(&run, &to.join(run.strip_prefix(from).unwrap_or(&run)))?;
+    }
+    write_tables(to)
+}
+
+fn export_run(from: &Path, to: &Path) -> Result<()> {
+    files::make_dir(to)?;
+    for name in [files::CONFIG, files::RESULTS, files::MODEL] {
+        files::write(&to.join(name), &files::read(&from.join(name))?)?;
+    }
+    let teacher = from.join(files::TEACHER);
+    if teacher.is_dir() {
+        crate::Teacher::copy(&teacher, &to.join(files::TEACHER))?;
+    }
+    let metrics = read_metrics(&from.join(files::METRICS))?;
+    let results = Results::load(from)?;
+    let mut text = String::new();
+    for line in thin(&metrics, results.best_epoch) {
+        text.push_str(&serde_json::to_string(line).unwrap_or_default());
+        text.push('\n');
+    }
+    files::write(&to.join(files::METRICS), text.as_bytes())
+}
+
+/// The first line, the best, the last, and some evenly between.
+fn thin(metrics: &[Metrics], best: u64) -> Vec<&Metrics> {
+    let last = metrics.last().map_or(0, |line| line.epoch);
+    let step = (last / METRICS_LINES).max(1);
+    let keep =
+        |line: &&Metrics| [1, best, last].contains(&line.epoch) || line.epoch.is_multiple_of(step);
+    metrics.iter().filter(keep).collect()
+}
