@@ -6,7 +6,7 @@
 use pgn_structures::Feature;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, Iterated, Processor};
 
 /// Which nodes send a message to a node (equation 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,10 +111,13 @@ pub struct Config {
     pub candidates: Candidates,
     /// Loss weights.
     pub losses: LossWeights,
+    /// How latents are computed; the paper's way unless said otherwise.
+    #[serde(default, skip_serializing_if = "Processor::is_once")]
+    pub processor: Processor,
 }
 
 impl Config {
-    /// The names [`Config::preset`] knows, in the order of the paper's tables.
+    /// The names of the paper's models, in the order of the paper's tables.
     pub const PRESETS: [&'static str; 10] = [
         "gnn",
         "deepsets",
@@ -128,7 +131,11 @@ impl Config {
         "pgn-asym",
     ];
 
-    /// One of the paper's ten models, by name.
+    /// The preset that executes a structure exactly: [`Processor::Iterated`], trained on
+    /// transitions.
+    pub const EXACT: &'static str = "pgn-exact";
+
+    /// One of the paper's ten models, or [`Config::EXACT`], by name.
     pub fn preset(name: &str) -> Result<Config, Error> {
         let query = LossWeights { query: 1.0, pointers: 0.0, masks: 0.0, dgm: 0.0 };
         let all = LossWeights { pointers: 1.0, masks: 1.0, ..query };
@@ -141,6 +148,7 @@ impl Config {
             attention_input: AttentionInput::H,
             candidates: Candidates::All,
             losses: all,
+            processor: Processor::Once,
         };
         let fixed = Config { pointers: Pointers::None, losses: query, ..pgn.clone() };
         Ok(match name {
@@ -165,11 +173,19 @@ impl Config {
                 losses: LossWeights { dgm: 1.0, ..query },
                 ..pgn
             },
+            Config::EXACT => Config {
+                inputs: Feature::ORDERED.to_vec(),
+                attention_input: AttentionInput::Zh,
+                candidates: Candidates::Visited,
+                losses: LossWeights { query: 1.0, pointers: 16.0, masks: 4.0, dgm: 0.0 },
+                processor: Processor::Iterated(Iterated::default()),
+                ..pgn
+            },
             "oracle-ptrs" | "pgn-ptrs" => Config { pointers: Pointers::Given, ..fixed },
             _ => {
                 return Err(Error::UnknownModel {
                     name: name.to_owned(),
-                    known: Config::PRESETS.join(", "),
+                    known: format!("{}, {}", Config::PRESETS.join(", "), Config::EXACT),
                 });
             }
         })
@@ -193,6 +209,14 @@ impl Config {
     /// Whether there are query and key networks (equation 6).
     pub fn has_attention(&self) -> bool {
         self.owns_pointers() || self.losses.pointers > 0.0
+    }
+
+    /// The settings of an iterated processor, if that is what it has.
+    pub fn iterated(&self) -> Option<&Iterated> {
+        match &self.processor {
+            Processor::Once => None,
+            Processor::Iterated(settings) => Some(settings),
+        }
     }
 
     /// The width of what query and key read.
@@ -255,6 +279,9 @@ impl Config {
                 "candidates visited needs pointers that heed masks, but pointers is every".into(),
             );
         }
-        Ok(())
+        match self.iterated() {
+            Some(settings) => settings.validate(self),
+            None => Ok(()),
+        }
     }
 }

@@ -21,6 +21,9 @@
 //! | 4, 5 | masks | `readout.rs` |
 //! | 6 | attention | `attention.rs` |
 //! | 7 | symmetrised pointers | `graph.rs` |
+//!
+//! A config with [`Processor::Iterated`] has its own forward and backward passes, in `iterated/`,
+//! over the same kernels.
 
 mod adam;
 mod attention;
@@ -30,6 +33,7 @@ mod error;
 mod features;
 mod forward;
 mod graph;
+mod iterated;
 mod kernels;
 mod message;
 mod model;
@@ -43,6 +47,7 @@ mod weights;
 
 pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, LossWeights, Pointers};
 pub use error::Error;
+pub use iterated::{Iterated, Participants, Processor, Relation};
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};
 pub use simd::Path;

@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 use pgn_structures::{Node, Operation, Sequence, given_priorities};
 use rayon::prelude::*;
 
-use crate::{Config, Error, Parameters, State, simd::Path, weights::Weights};
+use crate::{Config, Error, Parameters, State, iterated, simd::Path, weights::Weights};
 
 /// A network of the family, ready to run.
 ///
@@ -24,8 +24,26 @@ use crate::{Config, Error, Parameters, State, simd::Path, weights::Weights};
 pub struct Model {
     config: Config,
     parameters: Parameters,
-    weights: Weights,
+    layout: Layout,
     path: Path,
+}
+
+/// The weights as the processor's kernels want them.
+#[derive(Clone, Debug)]
+enum Layout {
+    Once(Box<Weights>),
+    Iterated(Box<iterated::Weights>),
+}
+
+impl Layout {
+    fn new(config: &Config, parameters: &Parameters) -> Layout {
+        match config.iterated() {
+            None => Layout::Once(Box::new(Weights::new(config, parameters))),
+            Some(settings) => {
+                Layout::Iterated(Box::new(iterated::Weights::new(config, settings, parameters)))
+            }
+        }
+    }
 }
 
 /// What a free rollout of one sequence gave.
@@ -55,8 +73,8 @@ impl Model {
                 "the weights are those of a model with another config".into(),
             ));
         }
-        let weights = Weights::new(&config, &parameters);
-        Ok(Model { config, parameters, weights, path: Path::best() })
+        let layout = Layout::new(&config, &parameters);
+        Ok(Model { config, parameters, layout, path: Path::best() })
     }
 
     /// Reads the weights from a `model.safetensors`.
@@ -86,14 +104,28 @@ impl Model {
         self.path
     }
 
+    /// The weights of the paper's processor.
     pub(crate) fn weights(&self) -> &Weights {
-        &self.weights
+        match &self.layout {
+            Layout::Once(weights) => weights,
+            Layout::Iterated(_) => {
+                unreachable!("asked for only where the processor is the paper's")
+            }
+        }
+    }
+
+    /// The weights of an iterated processor, if that is what it has.
+    pub(crate) fn iterated(&self) -> Option<&iterated::Weights> {
+        match &self.layout {
+            Layout::Once(_) => None,
+            Layout::Iterated(weights) => Some(weights),
+        }
     }
 
     /// Changes the weights.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
         change(&mut self.parameters);
-        self.weights = Weights::new(&self.config, &self.parameters);
+        self.layout = Layout::new(&self.config, &self.parameters);
     }
 
     /// A fresh structure of `nodes` nodes, with priorities from a fixed stream.

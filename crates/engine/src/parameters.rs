@@ -8,11 +8,11 @@ use std::{ops::Range, path::Path};
 use pgn_structures::{Rng, Split, files::atomic_write};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-use crate::{Config, Error};
+use crate::{Config, Error, Iterated, iterated::RELATIONS};
 
 /// The weights, in the order of their random streams. Names may be added at the end; the order
 /// never changes, since initial models depend on it.
-const WEIGHTS: [&str; 7] = [
+const WEIGHTS: [&str; 11] = [
     "encoder.weight",
     "message.weight",
     "update.weight",
@@ -20,6 +20,10 @@ const WEIGHTS: [&str; 7] = [
     "mask.weight",
     "query.weight",
     "key.weight",
+    "parent.weight",
+    "children.weight",
+    "global.weight",
+    "relation.weight",
 ];
 
 /// A tensor's name, shape and place in the flat array.
@@ -43,7 +47,6 @@ pub struct Parameters {
 impl Parameters {
     /// Zeros, in the layout of `config`: tensors a model has no use for are absent.
     pub fn zeros(config: &Config) -> Parameters {
-        let (k, m, x) = (config.k, config.m(), config.attention_width());
         let mut tensors = Vec::new();
         let mut end = 0;
         let mut add = |name, shape: &[usize]| {
@@ -51,6 +54,16 @@ impl Parameters {
             end += shape.iter().product::<usize>();
             tensors.push(Tensor { name, shape: shape.to_vec(), range: start..end });
         };
+        match config.iterated() {
+            None => Parameters::once(config, &mut add),
+            Some(settings) => Parameters::iterated(config, settings, &mut add),
+        }
+        Parameters { tensors, values: vec![0.0; end] }
+    }
+
+    /// The paper's tensors.
+    fn once(config: &Config, add: &mut impl FnMut(&'static str, &[usize])) {
+        let (k, m, x) = (config.k, config.m(), config.attention_width());
         add("encoder.weight", &[k, m + k]);
         add("encoder.bias", &[k]);
         add("message.weight", &[k, 2 * k]);
@@ -67,7 +80,34 @@ impl Parameters {
             add("query.weight", &[k, x]);
             add("key.weight", &[k, x]);
         }
-        Parameters { tensors, values: vec![0.0; end] }
+    }
+
+    /// Those of an iterated processor: no h to encode, and a message function per relation.
+    fn iterated(
+        config: &Config,
+        settings: &Iterated,
+        add: &mut impl FnMut(&'static str, &[usize]),
+    ) {
+        let (k, m) = (config.k, config.m());
+        add("encoder.weight", &[k, m]);
+        add("encoder.bias", &[k]);
+        add("update.weight", &[k, (2 + settings.relations.len()) * k]);
+        add("update.bias", &[k]);
+        add("decoder.weight", &[1, 2 * k]);
+        add("decoder.bias", &[1]);
+        add("mask.weight", &[1, 2 * k]);
+        add("mask.bias", &[1]);
+        add("query.weight", &[k, 3 * k]);
+        add("key.weight", &[k, 2 * k]);
+        for relation in &settings.relations {
+            let [weight, bias] = relation.tensors();
+            add(weight, &[k, k]);
+            add(bias, &[k]);
+        }
+        if settings.relation_biases {
+            add("relation.weight", &[RELATIONS, 3 * k]);
+            add("relation.bias", &[RELATIONS]);
+        }
     }
 
     /// Fresh weights: truncated normal with σ = 1/√fan_in, cut at 2σ; biases zero.
@@ -115,6 +155,12 @@ impl Parameters {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [f32]> {
         let tensor = self.tensors.iter().find(|tensor| tensor.name == name)?;
         Some(&mut self.values[tensor.range.clone()])
+    }
+
+    /// The number of columns of a tensor this crate knows to be there; 1 for a bias.
+    pub(crate) fn columns(&self, name: &str) -> usize {
+        let tensor = self.tensors.iter().find(|tensor| tensor.name == name);
+        tensor.and_then(|tensor| tensor.shape.get(1)).copied().unwrap_or(1)
     }
 
     /// The values of a tensor this crate knows to be there.

@@ -14,6 +14,7 @@ use crate::{
     attention::{gather, keep_visited, queries, scores},
     features::{fixed_part, for_each_flag},
     graph::Neighbours,
+    iterated::{LEFT_ALONE, Runner},
     kernels::{
         LANES,
         math::{sigmoid, softmax},
@@ -82,7 +83,14 @@ pub struct State<'m> {
     top: Top,
     changed: Vec<Node>,
     scratch: Scratch,
+    /// Takes the place of the above, pointers and mask logits excepted, in models with an iterated
+    /// processor.
+    runner: Option<Box<Runner>>,
 }
+
+/// An iterated processor's x and z are spread out over all nodes, for whoever looks at them, in
+/// structures of up to this many.
+const SPREAD: usize = 4096;
 
 /// The readout: max z | max h, and where each element came from.
 #[derive(Clone, Debug)]
@@ -139,6 +147,9 @@ impl<'m> State<'m> {
                 "a priority is {priority}; expected a finite number"
             )));
         }
+        if model.iterated().is_some() {
+            return Ok(State::iterated(model, priorities));
+        }
         let mut fixed = vec![0.0; n * k];
         let (inputs, weights) = (&model.config().inputs, model.weights());
         let bias = &weights.encoder_bias;
@@ -160,7 +171,70 @@ impl<'m> State<'m> {
             top: Top::new(k),
             changed: Vec::new(),
             scratch: Scratch::new(k),
+            runner: None,
         })
+    }
+
+    /// A fresh structure of a model with an iterated processor: O(n) memory for pointers and
+    /// masks, nothing per node and latent.
+    fn iterated(model: &'m Model, priorities: &[f32]) -> State<'m> {
+        let (n, k) = (priorities.len(), model.config().k);
+        let spread = vec![0.0; if n <= SPREAD { n * k } else { 0 }];
+        State {
+            model,
+            n,
+            fixed: Vec::new(),
+            h: spread.clone(),
+            z: spread,
+            sent: Vec::new(),
+            sent_top: Vec::new(),
+            mask_logits: vec![LEFT_ALONE; n],
+            pointers: (0..n as Node).collect(),
+            neighbours: Neighbours::default(),
+            top: Top::new(k),
+            changed: Vec::new(),
+            scratch: Scratch::new(0),
+            runner: Some(Box::new(Runner::new(priorities))),
+        }
+    }
+
+    /// One operation of a model with an iterated processor: the answer's logit.
+    fn iterate(&mut self, operation: Operation) -> Option<f32> {
+        let (model, k) = (self.model, self.model.config().k);
+        let (runner, weights) = (self.runner.as_mut()?, model.iterated()?);
+        let spread = self.n <= SPREAD;
+        let place = |node: &Node| *node as usize * k..(*node as usize + 1) * k;
+        if spread {
+            for node in runner.participants() {
+                self.z[place(node)].fill(0.0);
+                self.h[place(node)].fill(0.0);
+            }
+        }
+        let (pointers, masks) = (&mut self.pointers, &mut self.mask_logits);
+        let logit = on_path!(model.path(), simd => {
+            let changed = &mut self.changed;
+            runner.apply(simd, model.config(), weights, operation, pointers, masks, changed)
+        });
+        if spread {
+            let (z, x) = runner.latents();
+            let rows = z.chunks_exact(k).zip(x.chunks_exact(k));
+            for (node, (z, x)) in runner.participants().iter().zip(rows) {
+                self.z[place(node)].copy_from_slice(z);
+                self.h[place(node)].copy_from_slice(x);
+            }
+        }
+        runner.readout_sources(&mut self.top.sources);
+        Some(logit)
+    }
+
+    /// Processor steps the last operation took; 1 for the paper's processor.
+    pub fn steps(&self) -> usize {
+        self.runner.as_ref().map_or(1, |runner| runner.steps())
+    }
+
+    /// How many nodes took part in the last operation; all of them for the paper's processor.
+    pub fn participants(&self) -> usize {
+        self.runner.as_ref().map_or(self.n, |runner| runner.participants().len())
     }
 
     /// Applies one operation: the answer, and pointers re-aimed as the model sees fit.
@@ -178,6 +252,10 @@ impl<'m> State<'m> {
             )));
         }
         let model = self.model;
+        if let Some(logit) = self.iterate(operation) {
+            let (changed, pointers) = (&self.changed, &self.pointers);
+            return Ok(Answer { logit, probability: sigmoid(logit), changed, pointers });
+        }
         on_path!(model.path(), simd => {
             self.encode(simd, operation);
             self.process(simd);
@@ -379,12 +457,13 @@ impl<'m> State<'m> {
         &self.pointers
     }
 
-    /// h after the last operation, \[n, k\].
+    /// h after the last operation, \[n, k\]; the last x of an iterated processor, empty beyond 4096
+    /// nodes.
     pub fn latents(&self) -> &[f32] {
         &self.h
     }
 
-    /// z of the last operation, \[n, k\].
+    /// z of the last operation, \[n, k\]; empty for an iterated processor beyond 4096 nodes.
     pub fn encoded(&self) -> &[f32] {
         &self.z
     }
@@ -406,6 +485,10 @@ impl<'m> State<'m> {
         let config = self.model.config();
         if !config.has_attention() || node as usize >= self.n {
             return None;
+        }
+        if let Some(runner) = &self.runner {
+            let k = config.k;
+            return Some(on_path!(self.model.path(), simd => runner.attention(simd, k, node)));
         }
         let w = config.attention_width();
         let concatenated = self.concatenated();

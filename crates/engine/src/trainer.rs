@@ -31,12 +31,21 @@ pub struct Losses {
 }
 
 impl Losses {
-    fn add(&mut self, other: &Losses) {
+    pub(crate) fn add(&mut self, other: &Losses) {
         self.query += other.query;
         self.pointers += other.pointers;
         self.masks += other.masks;
         self.dgm += other.dgm;
         self.right += other.right;
+    }
+
+    /// Sets the total to the config's weighted sum.
+    pub(crate) fn weigh(&mut self, config: &Config) {
+        let weights = config.losses;
+        self.total = f64::from(weights.query) * self.query
+            + f64::from(weights.pointers) * self.pointers
+            + f64::from(weights.masks) * self.masks
+            + f64::from(weights.dgm) * self.dgm;
     }
 }
 
@@ -173,7 +182,18 @@ impl Trainer {
     /// Sequences are unrolled in parallel on the current rayon pool; the result is the same to
     /// the bit for any number of threads.
     pub fn step(&mut self, batch: &[Sequence<'_>]) -> Result<Losses, Error> {
-        let (losses, mut gradients) = self.gradients(batch)?;
+        let (losses, gradients) = self.gradients(batch)?;
+        let answers = batch.iter().map(Sequence::ops).sum();
+        self.descend(losses, gradients, answers)
+    }
+
+    /// A step of Adam down these gradients, of a batch with so many answers.
+    pub(crate) fn descend(
+        &mut self,
+        losses: Losses,
+        mut gradients: Parameters,
+        answers: usize,
+    ) -> Result<Losses, Error> {
         let norm = norm(gradients.values());
         if !norm.is_finite() || !losses.total.is_finite() {
             return Err(Error::Input(format!(
@@ -190,7 +210,6 @@ impl Trainer {
         self.model.update(|parameters| {
             self.adam.step(self.options.learning_rate, &gradients, parameters);
         });
-        let answers: usize = batch.iter().map(Sequence::ops).sum();
         if answers > 0 {
             let accuracy = (losses.right as f64 / answers as f64) as f32;
             self.running_accuracy = RUNNING_ACCURACY_DECAY * self.running_accuracy
@@ -204,6 +223,9 @@ impl Trainer {
         let config = self.model.config();
         for sequence in batch {
             self.model.check(*sequence)?;
+        }
+        if let Some(weights) = self.model.iterated() {
+            return Ok(self.unrolled_gradients(weights, batch));
         }
         let pass = Pass {
             config,
@@ -232,11 +254,7 @@ impl Trainer {
                 Some(sum) => sum.add(gradient),
             }
         }
-        let weights = config.losses;
-        losses.total = f64::from(weights.query) * losses.query
-            + f64::from(weights.pointers) * losses.pointers
-            + f64::from(weights.masks) * losses.masks
-            + f64::from(weights.dgm) * losses.dgm;
+        losses.weigh(config);
         if let Some(sum) = sum {
             sum.unpack(config, self.model.parameters(), &mut gradients);
         }

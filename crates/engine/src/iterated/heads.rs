@@ -1,0 +1,283 @@
+//! From the last x to answer, masks and pointers (equations 3, 4 and 6), forward and backward.
+//!
+//! Everything is over the a participants; u stands in place 0 and v in place 1.
+
+use fearless_simd::prelude::*;
+use pgn_structures::{Node, Operation};
+
+use super::{
+    blocks::{BIASES, Blocks, Weights},
+    reach::Reach,
+};
+use crate::{
+    Candidates, Config,
+    kernels::{
+        LANES,
+        matmul::{Start, Then, mat, matmul, matmul_transposed},
+        rows::{add, axpy, dot},
+    },
+    readout::{outer_add, readout_backward, readout_forward, weighted_sum},
+};
+
+/// Buffers of the heads.
+#[derive(Clone, Debug, Default)]
+pub struct Heads {
+    pub e: Vec<f32>,           // [a, m]
+    pub z: Vec<f32>,           // [a, k]
+    pub fixed: Vec<f32>,       // [a, k]: update_z · z + bias
+    pub zx: Vec<f32>,          // [a, 2k]
+    pub top: Vec<f32>,         // [2k]: max z | max x
+    pub top_source: Vec<u32>,  // [2k]: the place each element came from
+    pub logit: f32,            // the answer's
+    pub mask_logits: Vec<f32>, // [a], padded to whole vectors
+    pub ask: Vec<f32>,         // [a, k + BIASES]: query | relation biases
+    pub keys: Vec<f32>,        // [a, k]
+    ask_start: Vec<f32>,       // [k + BIASES]: the share of max x, the same for all
+}
+
+/// Gradients of the heads' buffers.
+#[derive(Clone, Debug, Default)]
+pub struct HeadGradients {
+    pub d_zx: Vec<f32>,   // [a, 2k]
+    pub d_ask: Vec<f32>,  // [a, k + BIASES]
+    pub d_keys: Vec<f32>, // [a, k]
+    pub d_z: Vec<f32>,    // [a, k]
+    d_ask_sum: Vec<f32>,  // [k + BIASES]
+    d_top: Vec<f32>,      // [k]
+}
+
+impl Heads {
+    /// Equation 1 without h: z = encoder\[e\], and the share of z in every step.
+    #[inline(always)]
+    pub fn encode<S: Simd>(
+        &mut self,
+        simd: S,
+        config: &Config,
+        weights: &Weights,
+        reach: &Reach,
+        operation: Operation,
+        of_node: impl Fn(Node) -> (f32, Node),
+    ) {
+        let (k, m, a) = (config.k, config.m(), reach.nodes.len());
+        let w = &weights.forward;
+        self.e.clear();
+        self.z.resize(a * k, 0.0);
+        for (&node, row) in reach.nodes.iter().zip(self.z.chunks_exact_mut(k)) {
+            let (priority, pointer) = of_node(node);
+            row.copy_from_slice(&w.encoder_bias);
+            for (input, column) in config.inputs.iter().zip(w.encoder.chunks_exact(k)) {
+                let value = input.value(node, operation, priority, pointer);
+                self.e.push(value);
+                if value != 0.0 {
+                    axpy(simd, value, column, row);
+                }
+            }
+        }
+        debug_assert_eq!(self.e.len(), a * m);
+        self.fixed.resize(a * k, 0.0);
+        let (z, b, start) = (mat(&self.z, k), mat(&w.update_z, k), Start::Row(&w.update_bias));
+        matmul(simd, (a, k, k), z, b, start, Then::Store, &mut self.fixed, k);
+    }
+
+    /// Answer and mask logits from the last x \[a, k\].
+    #[inline(always)]
+    pub fn answer<S: Simd>(&mut self, simd: S, k: usize, weights: &Weights, x: &[f32]) {
+        let (w, a) = (&weights.forward, x.len() / k);
+        self.zx.resize(a * 2 * k, 0.0);
+        let rows = self.z.chunks_exact(k).zip(x.chunks_exact(k));
+        for (into, (z, x)) in self.zx.chunks_exact_mut(2 * k).zip(rows) {
+            into[..k].copy_from_slice(z);
+            into[k..].copy_from_slice(x);
+        }
+        self.top.resize(2 * k, 0.0);
+        self.top_source.resize(2 * k, 0);
+        readout_forward(simd, 2 * k, &self.zx, 0, &mut self.top, &mut self.top_source);
+        self.logit = dot(simd, &self.top, &w.decoder) + w.decoder_bias[0];
+        self.mask_logits.clear();
+        self.mask_logits.resize(a.next_multiple_of(LANES), 0.0);
+        for (logit, zx) in self.mask_logits.iter_mut().zip(self.zx.chunks_exact(2 * k)) {
+            *logit = dot(simd, zx, &w.mask) + w.mask_bias[0];
+        }
+    }
+
+    /// Queries, relation biases and keys of all participants.
+    #[inline(always)]
+    pub fn ask<S: Simd>(&mut self, simd: S, k: usize, weights: &Weights) {
+        let (w, a, width) = (&weights.forward, self.zx.len() / (2 * k), k + BIASES);
+        self.ask_start.clear();
+        self.ask_start.extend_from_slice(&w.ask_bias);
+        for (&value, row) in self.top[k..].iter().zip(w.ask_top.chunks_exact(width)) {
+            axpy(simd, value, row, &mut self.ask_start);
+        }
+        self.ask.resize(a * width, 0.0);
+        let (zx, start) = (mat(&self.zx, 2 * k), Start::Row(&self.ask_start));
+        let b = mat(&w.ask, width);
+        matmul(simd, (a, 2 * k, width), zx, b, start, Then::Store, &mut self.ask, width);
+        self.keys.resize(a * k, 0.0);
+        let b = mat(&w.key, k);
+        matmul(simd, (a, 2 * k, k), zx, b, Start::Zero, Then::Store, &mut self.keys, k);
+    }
+
+    /// The score by which the node in place i would be aimed at the one in place j.
+    #[inline(always)]
+    pub fn score<S: Simd>(&self, simd: S, k: usize, reach: &Reach, i: usize, j: usize) -> f32 {
+        let (query, biases) = self.ask[i * (k + BIASES)..][..k + BIASES].split_at(k);
+        let mut score = dot(simd, query, &self.keys[j * k..][..k]) * scale(k);
+        for_each_relation(reach, i, j, |relation| score += biases[relation]);
+        score
+    }
+}
+
+/// 1/√k.
+fn scale(k: usize) -> f32 {
+    1.0 / (k as f32).sqrt()
+}
+
+/// Calls `visit` with the number of every relation of i to j: self, parent, child, u, v.
+#[inline(always)]
+fn for_each_relation(reach: &Reach, i: usize, j: usize, mut visit: impl FnMut(usize)) {
+    if i == j {
+        visit(0);
+    } else {
+        if reach.parents[i] as usize == j {
+            visit(1);
+        }
+        if reach.parents[j] as usize == i {
+            visit(2);
+        }
+    }
+    if j == 0 {
+        visit(3);
+    }
+    if j == 1 {
+        visit(4);
+    }
+}
+
+/// The places a pointer may be aimed at, `visited` being those with mask 0. Nodes that are
+/// re-aimed have mask 0, so each is among its own candidates.
+pub fn candidates(config: &Config, visited: &[u32], participants: usize, into: &mut Vec<u32>) {
+    into.clear();
+    match config.candidates {
+        Candidates::Visited => into.extend_from_slice(visited),
+        Candidates::All => into.extend(0..participants as u32),
+    }
+}
+
+impl HeadGradients {
+    /// Makes room for a participants, with nothing in it.
+    pub fn clear(&mut self, k: usize, a: usize) {
+        for (buffer, width) in
+            [(&mut self.d_zx, 2 * k), (&mut self.d_ask, k + BIASES), (&mut self.d_keys, k)]
+        {
+            buffer.clear();
+            buffer.resize(a * width, 0.0);
+        }
+    }
+
+    /// Notes ∂ of one score.
+    #[inline(always)]
+    pub fn score<S: Simd>(
+        &mut self,
+        simd: S,
+        k: usize,
+        (heads, reach): (&Heads, &Reach),
+        (i, j): (usize, usize),
+        d: f32,
+    ) {
+        let width = k + BIASES;
+        let (d_query, d_biases) = self.d_ask[i * width..][..width].split_at_mut(k);
+        for_each_relation(reach, i, j, |relation| d_biases[relation] += d);
+        let d = d * scale(k);
+        axpy(simd, d, &heads.keys[j * k..][..k], d_query);
+        axpy(simd, d, &heads.ask[i * width..][..k], &mut self.d_keys[j * k..][..k]);
+    }
+
+    /// From ∂ of logits (answer, masks) and of queries, biases and keys to ∂z and ∂x.
+    #[allow(clippy::too_many_arguments)] // two gradients in, and what they came from
+    #[inline(always)]
+    pub fn heads<S: Simd>(
+        &mut self,
+        simd: S,
+        k: usize,
+        weights: &Weights,
+        heads: &Heads,
+        d_logit: f32,
+        d_masks: &[f32],
+        gradients: &mut Blocks,
+    ) {
+        let (w, width) = (&weights.forward, k + BIASES);
+        let a = self.d_keys.len() / k;
+        // (6)
+        self.d_ask_sum.clear();
+        self.d_ask_sum.resize(width, 0.0);
+        self.d_ask.chunks_exact(width).for_each(|row| add(simd, row, &mut self.d_ask_sum));
+        add(simd, &self.d_ask_sum, &mut gradients.ask_bias);
+        for (&value, row) in heads.top[k..].iter().zip(gradients.ask_top.chunks_exact_mut(width)) {
+            axpy(simd, value, &self.d_ask_sum, row);
+        }
+        let (zx, d_ask, d_keys) =
+            (mat(&heads.zx, 2 * k), mat(&self.d_ask, width), mat(&self.d_keys, k));
+        matmul_transposed(simd, (2 * k, a, width), zx, d_ask, &mut gradients.ask, width);
+        matmul_transposed(simd, (2 * k, a, k), zx, d_keys, &mut gradients.key, k);
+        let d_zx = &mut self.d_zx[..];
+        let b = mat(&weights.ask_t, 2 * k);
+        matmul(simd, (a, width, 2 * k), d_ask, b, Start::Zero, Then::Store, d_zx, 2 * k);
+        let b = mat(&weights.key_t, 2 * k);
+        matmul(simd, (a, k, 2 * k), d_keys, b, Start::Result, Then::Store, d_zx, 2 * k);
+        // (3), and the share of max x in (6)
+        self.d_top.clear();
+        self.d_top.resize(k, 0.0);
+        for (&d, row) in self.d_ask_sum.iter().zip(weights.ask_top_t.chunks_exact(k)) {
+            axpy(simd, d, row, &mut self.d_top);
+        }
+        axpy(simd, d_logit, &heads.top, &mut gradients.decoder);
+        gradients.decoder_bias[0] += d_logit;
+        readout_backward(2 * k, d_logit, &w.decoder, &heads.top_source, d_zx);
+        for (dimension, (&d, &from)) in self.d_top.iter().zip(&heads.top_source[k..]).enumerate() {
+            d_zx[from as usize * 2 * k + k + dimension] += d;
+        }
+        // (4)
+        outer_add(simd, d_masks, &w.mask, d_zx);
+        weighted_sum(simd, d_masks, &heads.zx, &mut gradients.mask);
+        gradients.mask_bias[0] += d_masks.iter().sum::<f32>();
+        // Halves.
+        self.d_z.clear();
+        self.d_z.extend(d_zx.chunks_exact(2 * k).flat_map(|row| &row[..k]));
+    }
+
+    /// The last x's half of ∂\[z ‖ x\].
+    pub fn d_x(&self, k: usize, into: &mut [f32]) {
+        for (into, row) in into.chunks_exact_mut(k).zip(self.d_zx.chunks_exact(2 * k)) {
+            into.copy_from_slice(&row[k..]);
+        }
+    }
+
+    /// The mirror of [`Heads::encode`]; `d_fixed` \[a, k\] is ∂ of the share of z in every step,
+    /// summed over steps.
+    #[inline(always)]
+    pub fn encode<S: Simd>(
+        &mut self,
+        simd: S,
+        (k, m): (usize, usize),
+        weights: &Weights,
+        heads: &Heads,
+        d_fixed: &[f32],
+        gradients: &mut Blocks,
+    ) {
+        let a = d_fixed.len() / k;
+        let d = mat(d_fixed, k);
+        matmul_transposed(simd, (k, a, k), mat(&heads.z, k), d, &mut gradients.update_z, k);
+        d_fixed.chunks_exact(k).for_each(|row| add(simd, row, &mut gradients.update_bias));
+        let b = mat(&weights.update_z_t, k);
+        matmul(simd, (a, k, k), d, b, Start::Result, Then::Store, &mut self.d_z, k);
+        for (e, d_z) in heads.e.chunks_exact(m).zip(self.d_z.chunks_exact(k)) {
+            add(simd, d_z, &mut gradients.encoder_bias);
+            for (&value, column) in e.iter().zip(gradients.encoder.chunks_exact_mut(k)) {
+                if value != 0.0 {
+                    axpy(simd, value, d_z, column);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The choices that make an iterated processor.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AttentionInput, Config, Error, Forcing, Graph, Pointers};
+
+/// How latents are computed from features, pointers and messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Processor {
+    /// As in the paper: one step per operation, h carried to the next (equations 1, 2 and 8).
+    #[default]
+    Once,
+    /// Many steps per operation, nothing carried but pointers.
+    Iterated(Iterated),
+}
+
+impl Processor {
+    /// Whether it is the paper's.
+    pub fn is_once(&self) -> bool {
+        *self == Processor::Once
+    }
+}
+
+/// Who sends a node messages, each kind with a message function of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// The node it points to (a root hears itself).
+    Parent,
+    /// The nodes that point to it, itself excepted; the strongest counts.
+    Children,
+    /// Every node that takes part; the strongest counts.
+    Global,
+}
+
+impl Relation {
+    /// All of them, in the order of the columns of `update.weight`.
+    pub const ALL: [Relation; 3] = [Relation::Parent, Relation::Children, Relation::Global];
+
+    /// The name of its tensors in `model.safetensors`.
+    pub(crate) fn tensors(self) -> [&'static str; 2] {
+        match self {
+            Relation::Parent => ["parent.weight", "parent.bias"],
+            Relation::Children => ["children.weight", "children.bias"],
+            Relation::Global => ["global.weight", "global.bias"],
+        }
+    }
+}
+
+/// Which nodes take part in an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Participants {
+    /// u and v, and from the step after it was reached whatever a participant points to. All
+    /// others send nothing, and have mask 1.
+    Reached,
+    /// All nodes, from the first step on.
+    All,
+}
+
+/// The settings of [`Processor::Iterated`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iterated {
+    /// Processor steps per operation while training, and the least a rollout may take.
+    pub steps: usize,
+    /// How many more a rollout may take for every step that reached a new node. It stops sooner
+    /// when nothing changes any more.
+    pub steps_per_depth: usize,
+    /// Which relations send messages.
+    pub relations: Vec<Relation>,
+    /// Where x is cut off; absent for a plain ReLU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<f32>,
+    /// Which nodes take part.
+    pub participants: Participants,
+    /// Whether pointer scores have a bias by relation: self, parent, child, u, v.
+    pub relation_biases: bool,
+}
+
+impl Default for Iterated {
+    fn default() -> Self {
+        Iterated {
+            steps: 24,
+            steps_per_depth: 2,
+            relations: Relation::ALL.to_vec(),
+            cap: Some(6.0),
+            participants: Participants::Reached,
+            relation_biases: true,
+        }
+    }
+}
+
+impl Iterated {
+    /// Whether these settings and the rest of the config go together.
+    pub(crate) fn validate(&self, config: &Config) -> Result<(), Error> {
+        let invalid = |what: &str| Err(Error::InvalidConfig(what.into()));
+        if !(1..=4096).contains(&self.steps) {
+            return invalid("an iterated processor takes from 1 to 4096 steps");
+        }
+        if self.steps_per_depth > 64 {
+            return invalid("steps_per_depth is at most 64");
+        }
+        let order = |relation: &Relation| Relation::ALL.iter().position(|one| one == relation);
+        if self.relations.is_empty() || !self.relations.is_sorted_by(|a, b| order(a) < order(b)) {
+            return invalid(
+                "relations are one or more of parent, children, global, in this order, each once",
+            );
+        }
+        if self.cap.is_some_and(|cap| !cap.is_finite() || cap <= 0.0) {
+            return invalid("the cap of an iterated processor is a finite number above 0");
+        }
+        if config.graph != Graph::Symmetric
+            || config.pointers != Pointers::Masked
+            || config.forcing != Forcing::Teacher
+            || config.attention_input != AttentionInput::Zh
+            || config.losses.dgm != 0.0
+        {
+            return invalid(
+                "an iterated processor needs graph symmetric, pointers masked, forcing teacher, \
+                 attention_input zh and no dgm loss",
+            );
+        }
+        if self.participants == Participants::Reached
+            && config.candidates != crate::Candidates::Visited
+        {
+            return invalid(
+                "where only reached nodes take part, candidates must be visited: the others have \
+                 no keys",
+            );
+        }
+        Ok(())
+    }
+}
