@@ -7,5 +7,8 @@ pub mod math;
 pub mod matmul;
 pub mod rows;
 
+#[cfg(test)]
+mod tests;
+
 /// f32 lanes of the vectors used everywhere: one AVX2 register, two NEON ones.
 pub const LANES: usize = 8;

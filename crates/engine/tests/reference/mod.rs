@@ -9,6 +9,7 @@
 //! | `gradient.rs` | back-propagation through time |
 //! | `rollout.rs` | free rollouts |
 //! | `cases.rs` | configs, weights and sequences to run it on |
+//! | `compare.rs` | the engine beside it, and what differences rounding allows |
 //!
 //! Where a result hangs on a comparison (a maximum, a ReLU, an argmax, a threshold, a draw), the
 //! reference reports by how little it was decided: its *margin*. Below the rounding of f32 the
@@ -20,6 +21,7 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod cases;
+pub mod compare;
 pub mod gradient;
 pub mod net;
 pub mod rollout;

@@ -1,0 +1,174 @@
+//! Input that does not fit is refused with a sentence that says what was found and what was
+//! expected; never a panic.
+
+use pgn_engine::{
+    Candidates, Config, Forcing, Graph, LossWeights, Model, Parameters, Trainer, TrainerOptions,
+};
+use pgn_structures::{Feature, Operation, Sequence};
+
+fn preset(name: &str) -> Config {
+    Config { k: 8, ..Config::preset(name).unwrap() }
+}
+
+/// Two operations on three nodes.
+fn sequence() -> Sequence<'static> {
+    Sequence {
+        priorities: &[0.1, 0.2, 0.3],
+        operations: &[Operation { u: 0, v: 1 }, Operation { u: 2, v: 1 }],
+        answers: &[1, 0],
+        masks: &[0, 0, 1, 1, 0, 0],
+        pointers: &[1, 1, 2, 1, 1, 1],
+    }
+}
+
+#[test]
+fn configs() {
+    let pgn = preset("pgn");
+    let losses = pgn.losses;
+    let with = |losses: LossWeights| Config { losses, ..preset("pgn") };
+    let cases = [
+        (Config { k: 0, ..pgn.clone() }, "k is 0; expected a multiple of 8 from 8 to 256"),
+        (Config { k: 12, ..pgn.clone() }, "k is 12; expected a multiple of 8"),
+        (Config { k: 264, ..pgn.clone() }, "k is 264; expected a multiple of 8 from 8 to 256"),
+        (Config { inputs: vec![], ..pgn.clone() }, "inputs is empty"),
+        (with(LossWeights { query: -1.0, ..losses }), "weight of the query loss is -1"),
+        (with(LossWeights { pointers: f32::NAN, ..losses }), "weight of the pointers loss is NaN"),
+        (with(LossWeights { masks: f32::INFINITY, ..losses }), "weight of the masks loss is inf"),
+        (with(LossWeights { dgm: -0.5, ..losses }), "weight of the dgm loss is -0.5"),
+        (
+            Config { graph: Graph::Symmetric, ..preset("gnn") },
+            "the graph reads pointers, but pointers is none",
+        ),
+        (
+            Config { graph: Graph::Directed, ..preset("supgnn") },
+            "the graph reads pointers, but pointers is none",
+        ),
+        (
+            Config { forcing: Forcing::Own, ..preset("oracle-ptrs") },
+            "the model has no pointers of its own",
+        ),
+        (Config { forcing: Forcing::Own, ..preset("pgn-nm") }, "pointers must be masked"),
+        (
+            Config { forcing: Forcing::Sampled, ..preset("pgn") },
+            "the dgm loss and sampled forcing go together",
+        ),
+        (with(LossWeights { dgm: 1.0, ..losses }), "the dgm loss and sampled forcing go together"),
+        (
+            Config { losses: LossWeights { dgm: 1.0, ..losses }, ..preset("dgm") },
+            "the dgm loss replaces the pointers loss",
+        ),
+        (
+            Config { inputs: vec![Feature::SelfPointing], ..preset("gnn") },
+            "the self-pointing input reads pointers, but pointers is none",
+        ),
+        (
+            Config { candidates: Candidates::Visited, ..preset("pgn-nm") },
+            "candidates visited needs masks",
+        ),
+        (
+            Config {
+                candidates: Candidates::Visited,
+                losses: LossWeights { masks: 1.0, ..losses },
+                ..preset("pgn-nm")
+            },
+            "candidates visited needs pointers that heed masks",
+        ),
+    ];
+    for (config, expected) in cases {
+        let message = config.validate().unwrap_err().to_string();
+        assert!(message.starts_with("invalid model config: "), "{message}");
+        assert!(message.contains(expected), "'{message}' does not say '{expected}'");
+        assert_eq!(Model::new(config, 0).unwrap_err().to_string(), message);
+    }
+    for name in Config::PRESETS {
+        assert!(preset(name).validate().is_ok());
+    }
+    let unknown = Config::preset("pgnn").unwrap_err().to_string();
+    assert!(unknown.contains("'pgnn'") && unknown.contains("pgn-asym"), "{unknown}");
+}
+
+#[test]
+fn sequences() {
+    let fine = sequence();
+    let op = |u, v| Operation { u, v };
+    let (beyond, twice) = ([op(0, 1), op(2, 3)], [op(0, 1), op(2, 2)]);
+    let cases = [
+        (Sequence { priorities: &[], ..fine }, "no nodes; expected at least 1"),
+        (Sequence { answers: &[1], ..fine }, "has 1 answers; expected 2"),
+        (Sequence { masks: &fine.masks[1..], ..fine }, "has 5 masks; expected 6"),
+        (Sequence { pointers: &[], ..fine }, "has 0 pointers; expected 6"),
+        (Sequence { pointers: &[1, 1, 2, 1, 1, 3], ..fine }, "node 3; expected a node below 3"),
+        (Sequence { operations: &beyond, ..fine }, "names node 3; expected a node below 3"),
+        (Sequence { operations: &twice, ..fine }, "(2, 2) names one node twice"),
+        (Sequence { answers: &[0, 2], ..fine }, "the answer 2; expected 0 or 1"),
+        (Sequence { masks: &[0, 0, 1, 7, 0, 0], ..fine }, "the mask 7; expected 0 or 1"),
+        (Sequence { priorities: &[0.1, f32::NAN, 0.2], ..fine }, "priority is NaN"),
+        (Sequence { priorities: &[0.1, f32::INFINITY, 0.2], ..fine }, "priority is inf"),
+    ];
+    for name in Config::PRESETS {
+        let model = Model::new(preset(name), 0).unwrap();
+        let trainer = Trainer::new(model.clone(), TrainerOptions::default()).unwrap();
+        trainer.gradients(&[fine]).unwrap();
+        model.rollout(fine).unwrap();
+        for (bad, expected) in cases {
+            for message in [
+                trainer.gradients(&[fine, bad]).unwrap_err().to_string(),
+                model.rollout(bad).unwrap_err().to_string(),
+                model.rollouts(&[fine, bad]).unwrap_err().to_string(),
+            ] {
+                assert!(message.contains(expected), "'{message}' does not say '{expected}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn structures_in_use() {
+    let model = Model::new(preset("oracle-ptrs"), 0).unwrap();
+    assert!(model.start(0).is_err());
+    assert!(model.start_with(&[]).unwrap_err().to_string().contains("0 nodes"));
+    let nan = model.start_with(&[0.5, f32::NAN]).unwrap_err().to_string();
+    assert!(nan.contains("a priority is NaN; expected a finite number"), "{nan}");
+    let mut state = model.start(4).unwrap();
+    let before = state.clone();
+    for (operation, expected) in [
+        (Operation { u: 4, v: 0 }, "names node 4; expected nodes below 4"),
+        (Operation { u: 0, v: u32::MAX }, "names node 4294967295; expected nodes below 4"),
+        (Operation { u: 2, v: 2 }, "(2, 2) names one node twice"),
+    ] {
+        let message = state.apply(operation).unwrap_err().to_string();
+        assert!(message.contains(expected), "'{message}' does not say '{expected}'");
+    }
+    for pointers in [&[0, 1, 2][..], &[0, 1, 2, 4], &[0; 5]] {
+        let message = state.set_pointers(pointers).unwrap_err().to_string();
+        assert!(message.contains("expected 4 nodes, each below 4"), "{message}");
+    }
+    assert_eq!(state.latents(), before.latents(), "what was refused left no trace");
+    assert_eq!(state.pointers(), before.pointers());
+    assert!(state.attention(0).is_none(), "this model has no attention");
+    let model = Model::new(preset("pgn"), 0).unwrap();
+    assert!(model.start(4).unwrap().attention(4).is_none(), "there is no node 4");
+}
+
+#[test]
+fn training_options() {
+    let model = Model::new(preset("pgn"), 0).unwrap();
+    let default = TrainerOptions::default();
+    for learning_rate in [f32::NAN, f32::INFINITY, -0.1] {
+        let options = TrainerOptions { learning_rate, ..default };
+        let message = Trainer::new(model.clone(), options).unwrap_err().to_string();
+        assert!(message.contains("the learning rate is"), "{message}");
+    }
+    for clip in [0.0, -1.0, f32::NAN] {
+        let options = TrainerOptions { clip: Some(clip), ..default };
+        let message = Trainer::new(model.clone(), options).unwrap_err().to_string();
+        assert!(message.contains("expected a number above 0"), "{message}");
+    }
+    let state = Trainer::new(model, default).unwrap().state();
+    let other = preset("gnn");
+    assert!(Trainer::resume(other.clone(), default, state.clone()).is_err());
+    let moments = Parameters::zeros(&other);
+    let mixed = pgn_engine::TrainerState { first_moment: moments, ..state.clone() };
+    assert!(Trainer::resume(preset("pgn"), default, mixed).is_err());
+    assert!(Trainer::resume(preset("pgn"), default, state).is_ok());
+}
