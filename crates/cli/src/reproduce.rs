@@ -61,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     tasks: Vec<String>,
     /// Only these seeds
-    #[arg(long, value_name = "S,...", value_delimiter = ',')]
+    #[arg(long, value_name = "S,...", value_delimiter = ',', allow_negative_numbers = true)]
     seeds: Vec<u64>,
     #[command(flatten)]
     recipe: RecipeArgs,

@@ -114,12 +114,7 @@ impl Shared<'_> {
             .build()
             .map_err(|error| Error::Request(format!("cannot start threads: {error}")))?;
         while let Some(entry) = self.next(work.stop) {
-            let stage = if is_finished(&entry.directory) {
-                (work.observe)(entry, Event::Skipped);
-                Stage::Finished
-            } else {
-                pool.install(|| self.train(entry, work))
-            };
+            let stage = pool.install(|| self.train(entry, work));
             self.set(entry.index, stage);
         }
         Ok(())

@@ -1,0 +1,89 @@
+//! `pgn rollout` from the outside.
+
+mod common;
+
+use std::fs;
+
+use common::{SMALL, refused, stdout};
+use pgn_structures::{Dataset, files::TensorReader};
+
+#[test]
+fn a_rollout_file_holds_what_eval_scores() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, "generate --task dsu --nodes 9 --ops 11 --count 5 --split test --out data.st");
+    let truth = Dataset::load(here.join("data.st")).unwrap();
+    for (model, masks, pointers) in
+        [("pgn", true, true), ("pgn-nm", false, true), ("gnn", false, false)]
+    {
+        stdout(here, &format!("train --model {model} --epochs 30 --out {model} {SMALL}"));
+        stdout(here, &format!("rollout {model} --data data.st --out {model}.st"));
+        let file = TensorReader::open(here.join(format!("{model}.st"))).unwrap();
+        let logits = file.f32("query_logits", &[5, 11]).unwrap();
+        let right = logits.iter().zip(&truth.answers).filter(|(l, a)| (**l > 0.0) == (**a == 1));
+        let accuracy = right.count() as f64 / 55.0;
+        let eval: serde_json::Value =
+            serde_json::from_str(&stdout(here, &format!("eval {model} --data data.st --json")))
+                .unwrap();
+        let scores = &eval["test"][0];
+        assert_eq!(scores["accuracy"].as_f64().unwrap(), accuracy);
+        assert_eq!(file.shape("mask_logits").is_some(), masks, "{model}");
+        assert_eq!(file.shape("pointers").is_some(), pointers, "{model}");
+        if pointers {
+            let moved = file.u32("pointers", &[5, 11, 9]).unwrap();
+            let right = moved.iter().zip(&truth.pointers).filter(|(a, b)| a == b).count();
+            let accuracy = right as f64 / moved.len() as f64;
+            assert_eq!(scores["pointer_accuracy"].as_f64().unwrap(), accuracy);
+        }
+        if masks {
+            let logits = file.f32("mask_logits", &[5, 11, 9]).unwrap();
+            let right = logits.iter().zip(&truth.masks).filter(|(l, m)| (**l > 0.0) == (**m == 1));
+            let accuracy = right.count() as f64 / logits.len() as f64;
+            assert_eq!(scores["mask_accuracy"].as_f64().unwrap(), accuracy);
+        }
+    }
+}
+
+#[test]
+fn the_story_follows_the_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("ops.csv"), "u,v\n0,1\n1,2\n0,2\n3,4\n").unwrap();
+    stdout(here, &format!("train --epochs 30 --out run {SMALL}"));
+    let text = stdout(here, "rollout run --ops ops.csv --nodes 6");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(!text.contains('\x1b'), "no colours in a pipe");
+    assert!(text.contains("(0, 1)") && text.contains("(3, 4)"), "{text}");
+
+    let steps: serde_json::Value =
+        serde_json::from_str(&stdout(here, "rollout run --ops ops.csv --nodes 6 --json")).unwrap();
+    let steps = steps.as_array().unwrap();
+    let truth: Vec<_> = steps.iter().map(|step| step["truth"].as_u64().unwrap()).collect();
+    assert_eq!(truth, [1, 1, 0, 1]);
+    let right = steps.iter().filter(|step| step["answer"] == step["truth"]).count();
+    assert!(text.contains(&format!("{right} of 4 answers right")), "{text}");
+    // Pointers moved one by one end where the story says they are wrong or right.
+    let mut pointers: Vec<u64> = (0..6).collect();
+    for step in steps {
+        for moved in step["moved"].as_array().unwrap() {
+            let node = moved["node"].as_u64().unwrap() as usize;
+            assert_eq!(moved["from"], pointers[node]);
+            pointers[node] = moved["to"].as_u64().unwrap();
+        }
+        for wrong in step["wrong"].as_array().unwrap() {
+            assert_eq!(wrong["to"], pointers[wrong["node"].as_u64().unwrap() as usize]);
+            assert_ne!(wrong["to"], wrong["truth"]);
+        }
+    }
+
+    for (arguments, words) in [
+        ("--ops ops.csv --nodes 3", "node 3 is out of range"),
+        ("--ops nowhere.csv", "nowhere.csv"),
+        ("--data nowhere.st --out x.st", "nowhere.st"),
+        ("--data ops.csv --out x.st", "ops.csv"),
+    ] {
+        let sentence = refused(here, &format!("rollout run {arguments}"));
+        assert!(sentence.contains(words), "{sentence}");
+    }
+    assert!(!here.join("x.st").exists());
+}

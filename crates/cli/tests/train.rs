@@ -1,0 +1,213 @@
+//! `pgn train` and `pgn eval` from the outside.
+
+mod common;
+
+use std::fs;
+
+use common::{SMALL, names, pgn, refused, results_without_times, stdout};
+use pgn_engine::{Config, Parameters};
+
+#[test]
+fn a_run_directory_holds_what_the_contract_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let train = format!("train --task dsu --model pgn --seed 3 --epochs 12 --out run {SMALL}");
+    let printed = stdout(here, &train);
+    assert!(printed.starts_with("dsu pgn seed 3: best epoch "), "{printed}");
+    assert!(printed.contains("F1 of always answering 1"), "{printed}");
+    let run = here.join("run");
+    let expected = [
+        ".lock",
+        "checkpoint.safetensors",
+        "config.toml",
+        "events.out.tfevents.pgn",
+        "metrics.jsonl",
+        "model.safetensors",
+        "results.json",
+    ];
+    assert_eq!(names(&run), expected);
+
+    let metrics = pgn_lab::read_metrics(&run.join("metrics.jsonl")).unwrap();
+    assert_eq!(metrics.iter().map(|m| m.epoch).collect::<Vec<_>>(), (1..=12).collect::<Vec<_>>());
+    let results = pgn_lab::Results::load(&run).unwrap();
+    // The chosen epoch is the first among those with the highest validation F₁.
+    let highest = metrics.iter().map(|m| m.validation.f1).fold(0.0, f64::max);
+    let first = metrics.iter().find(|m| m.validation.f1 == highest).unwrap();
+    assert_eq!(results.best_epoch, first.epoch);
+    assert_eq!(results.validation, first.validation);
+
+    // What eval measures is what the run's own results say.
+    let eval: serde_json::Value = serde_json::from_str(&stdout(here, "eval run --json")).unwrap();
+    assert_eq!(eval["test"], results_without_times(&run)["test"]);
+    assert_eq!(eval["test"][1]["nodes"], 12);
+
+    // Once more: nothing to do. With another setting: refused.
+    let model = fs::read(run.join("model.safetensors")).unwrap();
+    let again = pgn(here, &train).assert().success().get_output().clone();
+    assert!(String::from_utf8_lossy(&again.stderr).contains("finished already"));
+    let sentence = refused(here, &format!("{train} --clip 1"));
+    assert!(sentence.contains("clip is 0.0 there and 1.0 here"), "{sentence}");
+    let sentence = refused(here, &train.replace("--model pgn", "--model gnn"));
+    assert!(sentence.contains("run holds another run"), "{sentence}");
+    assert_eq!(fs::read(run.join("model.safetensors")).unwrap(), model);
+
+    // The resolved config alone repeats the run.
+    stdout(here, "train --config run/config.toml --out again");
+    common::assert_same_outcome(&run, &here.join("again"));
+}
+
+#[test]
+fn no_epochs_write_the_initial_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, &format!("train --task lct --model pgn-nm --seed 5 --epochs 0 --out run {SMALL}"));
+    let config = Config::preset("pgn-nm").unwrap();
+    let initial = Parameters::initial(&config, 5).to_bytes();
+    assert_eq!(fs::read(here.join("run/model.safetensors")).unwrap(), initial);
+    assert_eq!(fs::read(here.join("run/metrics.jsonl")).unwrap(), b"");
+    assert_eq!(results_without_times(&here.join("run"))["best_epoch"], 0);
+}
+
+#[test]
+fn the_last_epoch_is_always_evaluated() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, &format!("train --epochs 10 --evaluate-every 4 --out run {SMALL}"));
+    let metrics = pgn_lab::read_metrics(&here.join("run/metrics.jsonl")).unwrap();
+    assert_eq!(metrics.iter().map(|m| m.epoch).collect::<Vec<_>>(), [4, 8, 10]);
+}
+
+#[test]
+fn the_outcome_does_not_depend_on_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for threads in [1, 2, 5] {
+        let train = "train --epochs 8 --batch 4 --clip 1 --decay cosine --stream --nodes 6,10";
+        let small = SMALL.replace("--nodes 8 ", "");
+        stdout(here, &format!("{train} --threads {threads} --out run-{threads} {small}"));
+    }
+    common::assert_same_outcome(&here.join("run-1"), &here.join("run-2"));
+    common::assert_same_outcome(&here.join("run-1"), &here.join("run-5"));
+}
+
+#[test]
+fn data_set_files_stand_in_for_sampled_sequences() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for (split, count) in [("train", 6), ("validation", 4), ("test", 3)] {
+        stdout(
+            here,
+            &format!(
+                "generate --task dsu --nodes 8 --count {count} --seed 7 --split {split} --out {split}.safetensors"
+            ),
+        );
+    }
+    let sampled = format!("train --seed 7 --epochs 5 --out sampled {SMALL}");
+    stdout(here, &sampled);
+    stdout(
+        here,
+        "train --seed 7 --epochs 5 --train train.safetensors --validation validation.safetensors \
+         --test-nodes 8,12 --test-sequences 3 --out files",
+    );
+    for name in ["model.safetensors", "metrics.jsonl"] {
+        let [a, b] = ["sampled", "files"].map(|run| fs::read(here.join(run).join(name)).unwrap());
+        assert!(a == b, "{name}");
+    }
+    // The test set as a file scores what the run's own test set scored.
+    let eval: serde_json::Value =
+        serde_json::from_str(&stdout(here, "eval sampled --data test.safetensors --json")).unwrap();
+    assert_eq!(eval["test"][0], results_without_times(&here.join("sampled"))["test"][0]);
+
+    // Another file under the same name is another run.
+    stdout(here, "generate --task dsu --nodes 8 --count 6 --seed 8 --out train.safetensors");
+    let sentence = refused(
+        here,
+        "train --seed 7 --epochs 5 --train train.safetensors --validation validation.safetensors \
+         --test-nodes 8,12 --test-sequences 3 --out files",
+    );
+    assert!(sentence.contains("data.train_crc32c"), "{sentence}");
+    let sentence = refused(here, "train --task lct --train train.safetensors --out x");
+    assert!(sentence.contains("its task is dsu; expected lct"), "{sentence}");
+    let sentence = refused(here, "train --train train.safetensors --nodes 9 --out x");
+    assert!(sentence.contains("leave data.nodes"), "{sentence}");
+    assert!(!here.join("x").exists());
+}
+
+#[test]
+fn a_student_takes_its_teachers_pointers_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, &format!("train --epochs 6 --out teacher {SMALL}"));
+    stdout(here, &format!("train --model pgn-ptrs --teacher teacher --epochs 6 --out run {SMALL}"));
+    // The copy makes the run whole: eval needs the teacher no more.
+    fs::remove_dir_all(here.join("teacher")).unwrap();
+    let eval: serde_json::Value = serde_json::from_str(&stdout(here, "eval run --json")).unwrap();
+    assert_eq!(eval["test"], results_without_times(&here.join("run"))["test"]);
+
+    stdout(here, &format!("train --model gnn --epochs 1 --out gnn {SMALL}"));
+    let student = "train --model pgn-ptrs --epochs 6 --out x";
+    let sentence = refused(here, &format!("{student} --teacher gnn {SMALL}"));
+    assert!(sentence.contains("model gnn has no pointers of its own to teach"), "{sentence}");
+    let sentence = refused(here, &format!("{student} --teacher nowhere {SMALL}"));
+    assert!(sentence.contains("nowhere"), "{sentence}");
+    let sentence = refused(here, &format!("{student} {SMALL}"));
+    assert!(sentence.contains("--teacher DIR"), "{sentence}");
+}
+
+#[test]
+fn nonsense_is_refused_in_one_sentence_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("typo.toml"), "epoch = 3\n").unwrap();
+    fs::write(here.join("broken.toml"), "epochs = \n").unwrap();
+    for (arguments, words) in [
+        ("--epochs -1", "--epochs"),
+        ("--epochs 1.5", "--epochs"),
+        ("--learning-rate nan", "learning_rate is NaN"),
+        ("--learning-rate -0.1", "learning_rate is -0.1"),
+        ("--learning-rate fast", "--learning-rate"),
+        ("--features 0", "k is 0"),
+        ("--features 20", "k is 20"),
+        ("--batch 0", "batch is 0"),
+        ("--batch 71", "batch is 71"),
+        ("--nodes 1", "data.nodes holds 1"),
+        ("--nodes 20,20", "twice"),
+        ("--ops 0", "data.ops holds 0"),
+        ("--sequences 0", "data.sequences is 0"),
+        ("--clip -1", "clip is -1"),
+        ("--clip inf", "clip is inf"),
+        ("--evaluate-every 0", "evaluate_every is 0"),
+        ("--query-weight -1", "query loss is -1"),
+        ("--model transformer", "there is no model 'transformer'"),
+        ("--task heap", "heap"),
+        ("--threads 0", "--threads is 0"),
+        ("--candidates none", "--candidates"),
+        ("--config typo.toml", "unknown field `epoch`"),
+        ("--config broken.toml", "broken.toml"),
+        ("--config nowhere.toml", "nowhere.toml"),
+        ("--model gnn --candidates visited", "candidates visited needs masks"),
+    ] {
+        let sentence = refused(here, &format!("train --out run {arguments}"));
+        assert!(sentence.contains(words), "expected '{words}' in: {sentence}");
+        assert!(!here.join("run").exists(), "{arguments} left something behind");
+    }
+    let sentence = refused(here, "eval nowhere");
+    assert!(sentence.contains("nowhere/config.toml"), "{sentence}");
+}
+
+#[test]
+fn a_stranger_in_the_run_directory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, &format!("train --epochs 2 --out run {SMALL}"));
+    stdout(here, &format!("train --epochs 2 --features 16 --out other {SMALL}"));
+    fs::copy(here.join("other/model.safetensors"), here.join("run/model.safetensors")).unwrap();
+    let sentence = refused(here, "eval run");
+    assert!(sentence.contains("run/model.safetensors: tensor 'encoder."), "{sentence}");
+    fs::remove_file(here.join("run/model.safetensors")).unwrap();
+    let sentence = refused(here, "eval run");
+    assert!(sentence.contains("run/model.safetensors"), "{sentence}");
+    fs::write(here.join("run/config.toml"), "task = 'dsu'\n").unwrap();
+    let sentence = refused(here, "eval run");
+    assert!(sentence.contains("run/config.toml: missing field"), "{sentence}");
+}
