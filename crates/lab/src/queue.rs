@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Entry, Error, Grid, Outcome, Progress, Result, Results, Session, is_finished, train};
+use crate::{Entry, Error, Grid, Outcome, Progress, Result, Results, Session, train};
 
 /// How to work through a grid; nothing in here changes any outcome.
 pub struct Work<'a> {
