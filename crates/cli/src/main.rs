@@ -14,6 +14,7 @@ mod recipe;
 mod reproduce;
 mod rollout;
 mod scores_table;
+mod serve;
 mod story_text;
 mod train;
 
@@ -23,6 +24,7 @@ commands! {
     Eval(eval),
     Rollout(rollout),
     Reproduce(reproduce),
+    Serve(serve),
 }
 
 /// Learned data structures: pointer graph networks and the classical structures they imitate.

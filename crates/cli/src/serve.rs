@@ -1,0 +1,87 @@
+//! `pgn serve`: a local page that shows what was learnt.
+
+use std::{net::IpAddr, path::PathBuf};
+
+use anyhow::{Context, Result};
+use pgn_viewer::{Options, Server};
+
+use crate::output;
+
+/// The folder that is served if none is named and it is there.
+const RUNS: &str = "runs";
+
+/// Look at runs, rollouts and learnt pointers in a browser, on this machine.
+///
+/// The page shows every run directory under DIR, with curves that follow a run while it trains; a
+/// player with the data structure and the model side by side; and a playground for operations of
+/// your own. Two trained models come with the program, so that it works with nothing trained.
+///
+/// Only this machine can reach it, unless --host says otherwise: there is no password.
+#[derive(clap::Args)]
+#[command(after_long_help = "Examples:
+  pgn serve
+  pgn serve results --port 8000
+  pgn serve runs --host 0.0.0.0 --allow-host lab-pc.example.org")]
+pub struct Args {
+    /// The folder of run directories [default: runs, if there is such a folder]
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// The port to listen on; 0 for any free one
+    #[arg(long, default_value_t = 7474)]
+    port: u16,
+    /// The address to listen on; 0.0.0.0 for all, so that other machines can look too
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Also answer requests addressed to this host name; can be given again
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<()> {
+        let default = || Some(PathBuf::from(RUNS)).filter(|folder| folder.is_dir());
+        let options = Options {
+            folder: self.folder.or_else(default),
+            host: self.host,
+            port: self.port,
+            names: self.allow_host,
+            tasks: Vec::new(),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .context("cannot start the server's threads")?;
+        let served = runtime.block_on(async {
+            // Before anyone is told where the page is: who knows may also stop it.
+            let stop = stop_signal()?;
+            let server = Server::bind(options).await?;
+            output::print(&format!("http://{}/ (Ctrl-C stops it)\n", server.address()))?;
+            Ok(server.run(stop).await?)
+        });
+        // A replay under way must not hold up the end.
+        runtime.shutdown_background();
+        served
+    }
+}
+
+/// Done when the program is asked to stop, by Ctrl-C or by the system.
+fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
+        let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}

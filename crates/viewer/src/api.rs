@@ -1,0 +1,241 @@
+//! The requests the page makes. All answers are JSON; what cannot be answered gets
+//! `{"error": "one sentence"}`.
+//!
+//! | request | answer |
+//! | --- | --- |
+//! | `GET /api/about` | the version, the folder, the limits |
+//! | `GET /api/runs` | a list of [`summary::Summary`] |
+//! | `GET /api/run?id=…` | [`summary::Details`] |
+//! | `GET /api/metrics?id=…&offset=…` | [`metrics::Lines`] |
+//! | `POST /api/replay` | a [`Request`], answered by a [`replay::Replay`] |
+//! | `POST /api/node` | a [`NodeRequest`], answered by a [`replay::NodeDetails`] |
+//! | `POST /api/operations` | the text of a CSV, answered by its operations |
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    extract::{
+        DefaultBodyLimit, Query, State,
+        rejection::{JsonRejection, QueryRejection},
+    },
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use pgn_lab::files;
+use pgn_structures::{Node, read_operations};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::{
+    catalogue::{Catalogue, Place},
+    limits, metrics,
+    refusal::{Answer, Refusal},
+    replay::{NodeRequest, Request},
+    subject::Subject,
+    summary,
+};
+
+/// What all requests share. Nothing in it changes.
+#[derive(Debug)]
+pub struct Shared {
+    catalogue: Catalogue,
+    replays: Arc<Semaphore>,
+}
+
+impl Shared {
+    pub fn new(catalogue: Catalogue) -> Shared {
+        Shared { catalogue, replays: Arc::new(Semaphore::new(limits::REPLAYS)) }
+    }
+}
+
+/// The routes under `/api`.
+pub fn routes(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/api/about", get(about))
+        .route("/api/runs", get(runs))
+        .route("/api/run", get(run))
+        .route("/api/metrics", get(run_metrics))
+        .route("/api/replay", post(replay))
+        .route("/api/node", post(node))
+        .route("/api/operations", post(operations))
+        .method_not_allowed_fallback(|| async {
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes another method")
+        })
+        .layer(DefaultBodyLimit::max(limits::BODY))
+        .with_state(shared)
+}
+
+type App = State<Arc<Shared>>;
+
+async fn about(State(app): App) -> Json<Value> {
+    Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "folder": app.catalogue.folder().map(|folder| folder.display().to_string()),
+        "limits": {
+            "nodes": limits::NODES,
+            "operations": limits::OPERATIONS,
+            "cells": limits::CELLS,
+            "sequences": limits::SEQUENCES,
+        },
+    }))
+}
+
+async fn runs(State(app): App) -> Response {
+    blocking(app, None, |app| Ok(summary::all(&app.catalogue))).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    id: String,
+}
+
+async fn run(State(app): App, query: Result<Query<Run>, QueryRejection>) -> Response {
+    let query = match query {
+        Ok(Query(query)) => query,
+        Err(rejection) => return bad_query(rejection).into_response(),
+    };
+    blocking(app, None, move |app| summary::details(&app.catalogue, &query.id)).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MetricsFrom {
+    id: String,
+    #[serde(default)]
+    offset: u64,
+}
+
+async fn run_metrics(
+    State(app): App,
+    query: Result<Query<MetricsFrom>, QueryRejection>,
+) -> Response {
+    let query = match query {
+        Ok(Query(query)) => query,
+        Err(rejection) => return bad_query(rejection).into_response(),
+    };
+    blocking(app, None, move |app| {
+        let Place::Folder(path) = app.catalogue.find(&query.id)? else {
+            return Ok(metrics::Lines::default());
+        };
+        let path = path.join(files::METRICS);
+        if path.exists() && app.catalogue.inside(&path).is_none() {
+            return Err(Refusal::damaged("metrics.jsonl is a link that leads out of the folder"));
+        }
+        metrics::read(&path, query.offset, limits::METRICS)
+            .map_err(|error| Refusal::damaged(format!("metrics.jsonl cannot be read ({error})")))
+    })
+    .await
+}
+
+async fn replay(State(app): App, body: Result<Json<Request>, JsonRejection>) -> Response {
+    let request = match body {
+        Ok(Json(request)) => request,
+        Err(rejection) => return bad_body(rejection).into_response(),
+    };
+    // Before the model is loaded, as it costs nothing.
+    if let Err(refusal) =
+        limits::check(request.nodes, request.operations.as_ref().map_or(0, Vec::len))
+    {
+        return refusal.into_response();
+    }
+    let replays = Some(app.replays.clone());
+    blocking(app, replays, move |app| {
+        request.replay(&Subject::load(&app.catalogue, &request.model)?)
+    })
+    .await
+}
+
+async fn node(State(app): App, body: Result<Json<NodeRequest>, JsonRejection>) -> Response {
+    let request = match body {
+        Ok(Json(request)) => request,
+        Err(rejection) => return bad_body(rejection).into_response(),
+    };
+    let replays = Some(app.replays.clone());
+    blocking(app, replays, move |app| {
+        request.details(&Subject::load(&app.catalogue, &request.replay.model)?)
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Csv {
+    /// What errors call it.
+    name: String,
+    nodes: usize,
+    text: String,
+}
+
+async fn operations(body: Result<Json<Csv>, JsonRejection>) -> Response {
+    let csv = match body {
+        Ok(Json(csv)) => csv,
+        Err(rejection) => return bad_body(rejection).into_response(),
+    };
+    let parse = || -> Answer<Vec<[Node; 2]>> {
+        limits::check(csv.nodes, 0)?;
+        let name: String = csv.name.chars().take(100).collect();
+        let operations = read_operations(csv.text.as_bytes(), name.as_ref(), csv.nodes)
+            .map_err(|error| Refusal::bad(error.to_string()))?;
+        if operations.is_empty() {
+            return Err(Refusal::bad(format!("{name}: no operations; expected a `u,v` a line")));
+        }
+        limits::check(csv.nodes, operations.len())?;
+        Ok(operations.iter().map(|operation| [operation.u, operation.v]).collect())
+    };
+    match parse() {
+        Ok(operations) => Json(json!({ "operations": operations })).into_response(),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Does work that reads files or computes on a thread of its own; work that computes waits for
+/// one of a few permits first, and holds it to its end even if the asker has gone.
+async fn blocking<T: Serialize + Send + 'static>(
+    app: Arc<Shared>,
+    permits: Option<Arc<Semaphore>>,
+    work: impl FnOnce(&Shared) -> Answer<T> + Send + 'static,
+) -> Response {
+    let permit = match permits {
+        Some(permits) => permits.acquire_owned().await.ok(),
+        None => None,
+    };
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        // The JSON is made here too: a large replay takes its time.
+        work(&app).map(|value| serde_json::to_vec(&value))
+    });
+    match done.await {
+        Ok(Ok(Ok(bytes))) => {
+            let kind = [(axum::http::header::CONTENT_TYPE, "application/json")];
+            (kind, bytes).into_response()
+        }
+        Ok(Err(refusal)) => refusal.into_response(),
+        Ok(Ok(Err(_))) | Err(_) => {
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed at this request")
+                .into_response()
+        }
+    }
+}
+
+fn bad_query(rejection: QueryRejection) -> Refusal {
+    Refusal::new(rejection.status(), one_line(&rejection.body_text()))
+}
+
+fn bad_body(rejection: JsonRejection) -> Refusal {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the request is too long; expected at most {} bytes", limits::BODY),
+        ),
+        status => Refusal::new(status, one_line(&rejection.body_text())),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let line: String = text.lines().collect::<Vec<_>>().join("; ");
+    line.chars().take(300).collect()
+}

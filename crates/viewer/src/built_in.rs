@@ -1,0 +1,75 @@
+//! The trained models that come with the program: run directories under `models/`, built in.
+//!
+//! To replace one, copy the files of a finished run over those in `models/dsu` or `models/lct`.
+
+use std::path::Path;
+
+use pgn_engine::{Model, Parameters};
+use pgn_lab::{Results, RunConfig};
+
+use crate::refusal::{Answer, Refusal};
+
+/// The files of a run, as they were when the program was built.
+#[derive(Debug)]
+pub struct BuiltIn {
+    pub name: &'static str,
+    pub config: &'static str,
+    results: &'static str,
+    model: &'static [u8],
+}
+
+/// One for each of the paper's tasks.
+pub const MODELS: [BuiltIn; 2] = [
+    BuiltIn {
+        name: "dsu",
+        config: include_str!("../models/dsu/config.toml"),
+        results: include_str!("../models/dsu/results.json"),
+        model: include_bytes!("../models/dsu/model.safetensors"),
+    },
+    BuiltIn {
+        name: "lct",
+        config: include_str!("../models/lct/config.toml"),
+        results: include_str!("../models/lct/results.json"),
+        model: include_bytes!("../models/lct/model.safetensors"),
+    },
+];
+
+impl BuiltIn {
+    /// The one called `name`.
+    pub fn named(name: &str) -> Answer<&'static BuiltIn> {
+        MODELS
+            .iter()
+            .find(|model| model.name == name)
+            .ok_or_else(|| Refusal::missing(format!("there is no built-in model {name:?}")))
+    }
+
+    pub fn run_config(&self) -> Answer<RunConfig> {
+        toml::from_str(self.config).map_err(Refusal::damaged)
+    }
+
+    pub fn results(&self) -> Answer<Results> {
+        serde_json::from_str(self.results).map_err(Refusal::damaged)
+    }
+
+    pub fn model(&self) -> Answer<Model> {
+        let config = self.run_config()?.network;
+        let path = Path::new("model.safetensors");
+        let parameters =
+            Parameters::from_bytes(&config, self.model, path).map_err(Refusal::damaged)?;
+        Model::from_parameters(config, parameters).map_err(Refusal::damaged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_model_is_whole() {
+        for built_in in &MODELS {
+            assert_eq!(built_in.run_config().unwrap().task, built_in.name);
+            assert_eq!(built_in.results().unwrap().task, built_in.name);
+            assert!(built_in.model().unwrap().config().owns_pointers());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Why the server cannot start or go on, each as one sentence.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+/// Anything this crate can fail with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder of runs cannot be read.
+    #[error("cannot read the folder {}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The address is taken, or not one of this machine's.
+    #[error("cannot listen on {address}: {source}; --port chooses another port, 0 any free one")]
+    Bind {
+        /// The address asked for.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The server stopped by itself.
+    #[error("the server stopped: {0}")]
+    Stopped(std::io::Error),
+}
+
+/// A result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,42 @@
+//! `pgn serve`: a local page that shows what was learnt.
+//!
+//! The server is small and stateless. Every request for a rollout carries the model's name, the
+//! number of nodes and the operations, and is answered by replaying them: that takes
+//! milliseconds, and makes undo in the playground a matter of sending one operation less.
+//!
+//! | if you want to know … | look at |
+//! | --- | --- |
+//! | how to start and stop it | [`Server`], [`Options`] |
+//! | which requests there are | `api.rs` |
+//! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
+//! | what a replay holds | `replay.rs` |
+//!
+//! The page itself is TypeScript, in `web/`; what is built from it is in `assets/`, committed, so
+//! that building this crate needs no JavaScript tools.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), pgn_viewer::Error> {
+//! use pgn_viewer::{Options, Server};
+//!
+//! let server = Server::bind(Options::default()).await?;
+//! println!("http://{}", server.address());
+//! server.run(std::future::pending()).await
+//! # }
+//! ```
+
+mod api;
+mod built_in;
+mod catalogue;
+mod error;
+mod guard;
+mod limits;
+mod metrics;
+mod page;
+mod refusal;
+mod replay;
+mod server;
+mod subject;
+mod summary;
+
+pub use error::{Error, Result};
+pub use server::{Options, Server, serve};

@@ -1,0 +1,146 @@
+//! `metrics.jsonl` of a run, read bit by bit while it grows.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use pgn_lab::Metrics;
+use serde::Serialize;
+
+use crate::limits;
+
+/// The lines after some place in the file.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub struct Lines {
+    /// Whether the file is no longer the one that was read before, so that what was read must be
+    /// forgotten: a run that goes on from a checkpoint drops the lines after it.
+    pub afresh: bool,
+    /// Where to go on reading.
+    pub offset: u64,
+    /// Whether there is more already.
+    pub more: bool,
+    /// A value per line.
+    pub lines: Vec<Metrics>,
+}
+
+/// Reads the whole lines from `offset` on; a line that is still being written is left for
+/// later. No file is an empty one.
+pub fn read(path: &Path, offset: u64, limit: u64) -> io::Result<Lines> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Lines { afresh: offset > 0, ..Lines::default() });
+        }
+        Err(error) => return Err(error),
+    };
+    let length = file.metadata()?.len();
+    let goes_on = offset == 0 || offset <= length && byte(&mut file, offset - 1)? == b'\n';
+    let start = if goes_on { offset } else { 0 };
+    file.seek(SeekFrom::Start(start))?;
+    let mut reader = BufReader::new(file).take(limit);
+    let mut lines = Lines { afresh: !goes_on, offset: start, ..Lines::default() };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let size = reader.read_until(b'\n', &mut line)? as u64;
+        if !line.ends_with(b"\n") {
+            lines.more = reader.limit() == 0 && lines.offset > start;
+            return Ok(lines);
+        }
+        lines.offset += size;
+        // A damaged line makes a gap in a curve, no more.
+        lines.lines.extend(serde_json::from_slice::<Metrics>(&line).ok());
+    }
+}
+
+fn byte(file: &mut File, at: u64) -> io::Result<u8> {
+    let mut byte = [0];
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut byte)?;
+    Ok(byte[0])
+}
+
+/// The last whole line.
+pub fn last(path: &Path) -> Option<Metrics> {
+    // A line is some hundred bytes long.
+    let length = path.metadata().ok()?.len();
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(8192))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(limits::TEXT).read_to_end(&mut bytes).ok()?;
+    let end = bytes.iter().rposition(|&byte| byte == b'\n')?;
+    bytes[..end].rsplit(|&byte| byte == b'\n').find_map(|line| serde_json::from_slice(line).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgn_lab::{EpochLosses, Scores};
+
+    fn line(epoch: u64) -> String {
+        let metrics = Metrics {
+            epoch,
+            learning_rate: 0.005,
+            losses: EpochLosses::default(),
+            validation: Scores::default(),
+        };
+        serde_json::to_string(&metrics).unwrap() + "\n"
+    }
+
+    fn epochs(lines: &Lines) -> Vec<u64> {
+        lines.lines.iter().map(|line| line.epoch).collect()
+    }
+
+    #[test]
+    fn reads_on_where_it_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics.jsonl");
+        assert_eq!(read(&path, 0, 1000).unwrap(), Lines::default());
+        assert!(last(&path).is_none());
+
+        let half = &line(3)[..20];
+        std::fs::write(&path, line(1) + &line(2) + half).unwrap();
+        let first = read(&path, 0, 10_000).unwrap();
+        assert_eq!((epochs(&first), first.afresh, first.more), (vec![1, 2], false, false));
+        assert_eq!(last(&path).unwrap().epoch, 2);
+
+        std::fs::write(&path, line(1) + &line(2) + &line(3)).unwrap();
+        let second = read(&path, first.offset, 10_000).unwrap();
+        assert_eq!((epochs(&second), second.afresh), (vec![3], false));
+        assert!(epochs(&read(&path, second.offset, 10_000).unwrap()).is_empty());
+    }
+
+    #[test]
+    fn starts_afresh_when_the_file_was_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics.jsonl");
+        std::fs::write(&path, line(1) + &line(2)).unwrap();
+        for offset in [1, 17, 1 << 40, u64::MAX] {
+            let lines = read(&path, offset, 10_000).unwrap();
+            assert_eq!((epochs(&lines), lines.afresh), (vec![1, 2], true), "{offset}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(read(&path, 5, 100).unwrap().afresh);
+    }
+
+    #[test]
+    fn long_files_come_in_pieces_and_damage_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics.jsonl");
+        let text: String = (1..=20).map(line).collect::<String>() + "{\"epoch\":\n" + &line(21);
+        std::fs::write(&path, &text).unwrap();
+        let (mut offset, mut all) = (0, Vec::new());
+        loop {
+            let lines = read(&path, offset, 1000).unwrap();
+            all.extend(epochs(&lines));
+            offset = lines.offset;
+            if !lines.more {
+                break;
+            }
+        }
+        assert_eq!(all, (1..=21).collect::<Vec<_>>());
+        assert_eq!(offset, text.len() as u64);
+    }
+}

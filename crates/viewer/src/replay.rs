@@ -1,0 +1,315 @@
+//! A model and the data structure it imitates, side by side, operation by operation.
+
+use pgn_engine::{Pointers, State};
+use pgn_structures::{Dataset, Node, Operation, Sampling, Split, given_priorities};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    limits,
+    refusal::{Answer, Refusal},
+    subject::Subject,
+};
+
+/// What to replay: given operations, or a test sequence.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The id of a run or a built-in model.
+    pub model: String,
+    /// Nodes, n.
+    pub nodes: usize,
+    /// Where priorities, and operations that are not given, are drawn from.
+    #[serde(default)]
+    pub seed: u64,
+    /// Priorities to use instead of drawn ones; only with `operations`.
+    #[serde(default)]
+    pub priorities: Option<Vec<f32>>,
+    /// Operations on these nodes, in order.
+    #[serde(default)]
+    pub operations: Option<Vec<[Node; 2]>>,
+    /// Without `operations`: how many to sample; 1.5 n unless told.
+    #[serde(default)]
+    pub ops: Option<usize>,
+    /// Without `operations`: the number of the test sequence.
+    #[serde(default)]
+    pub sequence: Option<usize>,
+}
+
+/// A request about one node after one operation.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeRequest {
+    /// What is replayed.
+    pub replay: Request,
+    /// After how many operations; at least 1.
+    pub step: usize,
+    /// Which node.
+    pub node: Node,
+}
+
+/// A replay. Pointers are told by what moved: at first every node points to itself.
+#[derive(Debug, Serialize)]
+pub struct Replay {
+    pub task: String,
+    pub nodes: usize,
+    pub priorities: Vec<f32>,
+    /// Where the model's pointers come from.
+    pub pointers: Pointers,
+    pub has_masks: bool,
+    pub has_attention: bool,
+    pub steps: Vec<Step>,
+}
+
+/// One operation.
+#[derive(Debug, Serialize)]
+pub struct Step {
+    pub u: Node,
+    pub v: Node,
+    pub truth: Truth,
+    pub model: Guess,
+}
+
+/// What the data structure did.
+#[derive(Debug, Serialize)]
+pub struct Truth {
+    pub answer: u8,
+    /// Nodes with mask 0.
+    pub visited: Vec<Node>,
+    /// Nodes whose pointer moved, and where to.
+    pub moved: Vec<[Node; 2]>,
+}
+
+/// What the model did.
+#[derive(Debug, Serialize)]
+pub struct Guess {
+    pub answer: u8,
+    pub logit: f32,
+    /// P(answer = 1).
+    pub probability: f32,
+    /// Nodes with mask 0, in models with masks.
+    pub visited: Option<Vec<Node>>,
+    /// Nodes whose pointer moved, and where to.
+    pub moved: Vec<[Node; 2]>,
+}
+
+/// What the model makes of one node.
+#[derive(Debug, Serialize)]
+pub struct NodeDetails {
+    pub node: Node,
+    pub step: usize,
+    pub priority: f32,
+    pub pointer: Node,
+    pub true_pointer: Node,
+    /// The truth's mask: 0 visited, 1 left alone.
+    pub true_mask: u8,
+    /// P(mask = 1): that the node is left alone. In models with masks.
+    pub mask_probability: Option<f32>,
+    /// The strongest pointer candidates, by α (equation 6). In models with attention.
+    pub candidates: Option<Vec<Candidate>>,
+}
+
+/// A node that a pointer may be aimed at.
+#[derive(Debug, Serialize)]
+pub struct Candidate {
+    pub node: Node,
+    pub alpha: f32,
+}
+
+/// How many candidates are told.
+const CANDIDATES: usize = 5;
+
+impl Request {
+    /// Checks the limits, then replays the operations on the data structure. `None` stands for no
+    /// operations at all.
+    fn truth(&self, subject: &Subject) -> Answer<(Vec<f32>, Option<Dataset>)> {
+        let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
+        let n = self.nodes;
+        let Some(pairs) = &self.operations else {
+            return self.sample(subject);
+        };
+        limits::check(n, pairs.len())?;
+        if self.ops.is_some() || self.sequence.is_some() {
+            return Err(Refusal::bad("operations were given; expected no ops and no sequence"));
+        }
+        let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
+        for (index, operation) in operations.iter().enumerate() {
+            operation
+                .check(n)
+                .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
+        }
+        let priorities = match &self.priorities {
+            Some(given) if given.len() == n => given.clone(),
+            Some(given) => {
+                let count = given.len();
+                return Err(Refusal::bad(format!("{count} priorities for {n} nodes were given")));
+            }
+            None => given_priorities(n, self.seed).map_err(bad)?,
+        };
+        // Priorities are checked along the way, so a structure needs at least one operation.
+        let some =
+            if operations.is_empty() { &[Operation { u: 0, v: 1 }] } else { &operations[..] };
+        let truth = Dataset::from_operations(&subject.task, n, &priorities, some).map_err(bad)?;
+        Ok((priorities, (!operations.is_empty()).then_some(truth)))
+    }
+
+    /// A test sequence of the run's data: the very one that its scores count.
+    fn sample(&self, subject: &Subject) -> Answer<(Vec<f32>, Option<Dataset>)> {
+        let n = self.nodes;
+        let ops = self.ops.unwrap_or(Sampling::paper_ops(n));
+        limits::check(n, ops)?;
+        if self.priorities.is_some() {
+            return Err(Refusal::bad("priorities were given without operations"));
+        }
+        if ops == 0 {
+            return Err(Refusal::bad("ops is 0; expected at least 1"));
+        }
+        let index = self.sequence.unwrap_or(0);
+        if index >= limits::SEQUENCES {
+            return Err(Refusal::bad(format!(
+                "sequence is {index}; expected below {}",
+                limits::SEQUENCES
+            )));
+        }
+        let sampling =
+            Sampling { nodes: n, ops, count: index + 1, seed: self.seed, split: Split::Test };
+        let set = Dataset::sample(&subject.task, &sampling)
+            .map_err(|error| Refusal::bad(error.to_string()))?;
+        let one = set.sequence(index);
+        let truth = Dataset::from_operations(&subject.task, n, one.priorities, one.operations)
+            .map_err(|error| Refusal::bad(error.to_string()))?;
+        Ok((one.priorities.to_vec(), Some(truth)))
+    }
+
+    /// The whole replay.
+    pub fn replay(&self, subject: &Subject) -> Answer<Replay> {
+        let (priorities, truth) = self.truth(subject)?;
+        let config = subject.model.config();
+        let mut steps = Vec::new();
+        if let Some(truth) = &truth {
+            let mut before: (Vec<Node>, Vec<Node>) =
+                ((0..self.nodes as Node).collect(), (0..self.nodes as Node).collect());
+            roll_out(subject, truth, truth.ops, |t, logit, probability, state| {
+                let (one, operation) = (truth.sequence(0), truth.operations[t]);
+                let true_moved = moves(&mut before.0, one.pointers_after(t));
+                let moved = moves(&mut before.1, state.pointers());
+                let unmasked = |&(_, &logit): &(Node, &f32)| logit <= 0.0;
+                let visited = config.has_masks().then(|| {
+                    (0..).zip(state.mask_logits()).filter(unmasked).map(|(node, _)| node).collect()
+                });
+                let zero = |&(_, &mask): &(Node, &u8)| mask == 0;
+                steps.push(Step {
+                    u: operation.u,
+                    v: operation.v,
+                    truth: Truth {
+                        answer: one.answers[t],
+                        visited: (0..)
+                            .zip(one.mask(t))
+                            .filter(zero)
+                            .map(|(node, _)| node)
+                            .collect(),
+                        moved: true_moved,
+                    },
+                    model: Guess {
+                        answer: u8::from(logit > 0.0),
+                        logit,
+                        probability,
+                        visited,
+                        moved,
+                    },
+                });
+            })?;
+        }
+        Ok(Replay {
+            task: subject.task.name().to_owned(),
+            nodes: self.nodes,
+            priorities,
+            pointers: config.pointers,
+            has_masks: config.has_masks(),
+            has_attention: config.has_attention(),
+            steps,
+        })
+    }
+}
+
+impl NodeRequest {
+    /// What the model makes of the node.
+    pub fn details(&self, subject: &Subject) -> Answer<NodeDetails> {
+        let &NodeRequest { step, node, .. } = self;
+        let (priorities, truth) = self.replay.truth(subject)?;
+        let ops = truth.as_ref().map_or(0, |truth| truth.ops);
+        let (1.., Some(truth)) = (step, truth.filter(|truth| step <= truth.ops)) else {
+            return Err(Refusal::bad(format!("step is {step}; expected from 1 to {ops}")));
+        };
+        let Some(&priority) = priorities.get(node as usize) else {
+            let n = self.replay.nodes;
+            return Err(Refusal::bad(format!("node is {node}; expected below {n}")));
+        };
+        let mut details = None;
+        let config = subject.model.config();
+        roll_out(subject, &truth, step, |t, _, _, state| {
+            if t + 1 < step {
+                return;
+            }
+            let one = truth.sequence(0);
+            let logit = state.mask_logits().get(node as usize).copied();
+            details = Some(NodeDetails {
+                node,
+                step,
+                priority,
+                pointer: state.pointers()[node as usize],
+                true_pointer: one.pointers_after(t)[node as usize],
+                true_mask: one.mask(t)[node as usize],
+                mask_probability: logit.filter(|_| config.has_masks()).map(sigmoid),
+                candidates: state.attention(node).map(|alpha| strongest(&alpha)),
+            });
+        })?;
+        details.ok_or_else(|| Refusal::bad("there is no such step"))
+    }
+}
+
+/// Rolls the model out freely over the first `steps` operations of the truth, and shows each step
+/// to `see`: its number, logit, probability and the state after it.
+fn roll_out(
+    subject: &Subject,
+    truth: &Dataset,
+    steps: usize,
+    mut see: impl FnMut(usize, f32, f32, &State<'_>),
+) -> Answer<()> {
+    let bad = |error: pgn_engine::Error| Refusal::bad(error.to_string());
+    let given = subject.given(truth)?;
+    let mut state = subject.model.start_with(&truth.priorities).map_err(bad)?;
+    for (t, &operation) in truth.operations.iter().take(steps).enumerate() {
+        let answer = state.apply(operation).map_err(bad)?;
+        let (logit, probability) = (answer.logit, answer.probability);
+        if let Some(given) = &given {
+            state.set_pointers(given.sequence(0).pointers_after(t)).map_err(bad)?;
+        }
+        see(t, logit, probability, &state);
+    }
+    Ok(())
+}
+
+/// Which pointers differ; afterwards `before` is like `after`.
+fn moves(before: &mut [Node], after: &[Node]) -> Vec<[Node; 2]> {
+    let mut moved = Vec::new();
+    for (node, (old, &new)) in (0..).zip(before.iter_mut().zip(after)) {
+        if *old != new {
+            *old = new;
+            moved.push([node, new]);
+        }
+    }
+    moved
+}
+
+fn strongest(alpha: &[f32]) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> =
+        (0..).zip(alpha).map(|(node, &alpha)| Candidate { node, alpha }).collect();
+    // The sort is stable: among equals the lowest node comes first, as in the model's own argmax.
+    all.sort_by(|a, b| b.alpha.total_cmp(&a.alpha));
+    all.truncate(CANDIDATES);
+    all
+}
+
+fn sigmoid(logit: f32) -> f32 {
+    1.0 / (1.0 + (-logit).exp())
+}

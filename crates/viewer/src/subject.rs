@@ -1,0 +1,71 @@
+//! A trained model, ready to be replayed: what the player and the playground look at.
+
+use std::path::Path;
+
+use pgn_engine::{Model, Pointers};
+use pgn_lab::{Teacher, files, load_run};
+use pgn_structures::{Dataset, Task};
+
+use crate::{
+    catalogue::{Catalogue, Place},
+    refusal::{Answer, Refusal},
+};
+
+/// A model with the data structure it imitates.
+#[derive(Debug)]
+pub struct Subject {
+    pub task: Task,
+    pub model: Model,
+    teacher: Option<Teacher>,
+}
+
+impl Subject {
+    /// Loads the model that an id names.
+    pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
+        let (config, model, teacher) = match catalogue.find(id)? {
+            Place::BuiltIn(built_in) => (built_in.run_config()?, built_in.model()?, None),
+            Place::Folder(path) => {
+                check_inside(catalogue, &path)?;
+                let (config, model) = load_run(&path).map_err(Refusal::damaged)?;
+                let teacher = match config.data.teacher {
+                    Some(_) => {
+                        let copy = path.join(files::TEACHER);
+                        Some(Teacher::load(&copy, &config.task).map_err(Refusal::damaged)?)
+                    }
+                    None => None,
+                };
+                (config, model, teacher)
+            }
+        };
+        let task = catalogue.task(&config.task)?;
+        Ok(Subject { task, model, teacher })
+    }
+
+    /// The pointers that the model is given, for those that are: the truth's or the teacher's.
+    pub fn given(&self, truth: &Dataset) -> Answer<Option<Dataset>> {
+        if self.model.config().pointers != Pointers::Given {
+            return Ok(None);
+        }
+        let mut given = truth.clone();
+        if let Some(teacher) = &self.teacher {
+            teacher.give_pointers(&mut given).map_err(Refusal::damaged)?;
+        }
+        Ok(Some(given))
+    }
+}
+
+/// Refuses a run whose files are links to somewhere else.
+fn check_inside(catalogue: &Catalogue, run: &Path) -> Answer<()> {
+    let teacher = run.join(files::TEACHER);
+    for path in [run, &teacher] {
+        for name in [files::CONFIG, files::MODEL] {
+            let path = path.join(name);
+            if path.exists() && catalogue.inside(&path).is_none() {
+                return Err(Refusal::damaged(format!(
+                    "{name} is a link that leads out of the folder being served"
+                )));
+            }
+        }
+    }
+    Ok(())
+}

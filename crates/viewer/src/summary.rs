@@ -1,0 +1,155 @@
+//! A run in a line of the table, and a run in full.
+
+use std::{fs::File, io::Read, path::Path};
+
+use pgn_lab::{Results, RunConfig, TestScores, files};
+use serde::Serialize;
+
+use crate::{
+    catalogue::{Catalogue, Place},
+    limits, metrics,
+    refusal::{Answer, Refusal},
+};
+
+/// What the table of runs shows.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    pub id: String,
+    pub name: String,
+    pub built_in: bool,
+    /// What is wrong with its files, in one sentence; the rest is then empty.
+    pub trouble: Option<String>,
+    pub task: String,
+    pub model: String,
+    pub seed: u64,
+    /// Epochs it was started for.
+    pub epochs: u64,
+    /// Epochs it has done.
+    pub epoch: u64,
+    /// Whether `results.json`, written last, is there.
+    pub finished: bool,
+    /// Whether there is a model to be rolled out.
+    pub playable: bool,
+    /// F₁ on the validation set: the chosen model's, or the latest's while it trains.
+    pub validation_f1: Option<f64>,
+    /// One for each test size.
+    pub test: Vec<TestScores>,
+}
+
+/// What a run's own view shows.
+#[derive(Debug, Serialize)]
+pub struct Details {
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// The text of `config.toml`.
+    pub config: String,
+    pub results: Option<Results>,
+}
+
+/// All runs, those with damaged files included.
+pub fn all(catalogue: &Catalogue) -> Vec<Summary> {
+    let ids = catalogue.ids();
+    ids.iter().filter_map(|id| details(catalogue, id).ok()).map(|run| run.summary).collect()
+}
+
+/// One run.
+pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
+    match catalogue.find(id)? {
+        Place::BuiltIn(built_in) => {
+            let (config, results) = (built_in.run_config()?, built_in.results()?);
+            let name = format!("built-in {}", built_in.name);
+            let mut summary = Summary::new(id, name, &config);
+            summary.built_in = true;
+            summary.playable = true;
+            summary.finish(&results);
+            Ok(Details { summary, config: built_in.config.to_owned(), results: Some(results) })
+        }
+        Place::Folder(path) => Ok(in_folder(catalogue, id, &path)),
+    }
+}
+
+fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
+    let name = match id.strip_prefix("run:") {
+        None | Some(".") => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        Some(name) => name.to_owned(),
+    };
+    let text = read_text(catalogue, &path.join(files::CONFIG)).unwrap_or_default();
+    let mut details =
+        Details { summary: Summary::empty(id, name.clone()), config: text, results: None };
+    // Paths in errors are shortened to the file's name: the page shows which run it is.
+    let shorten = |error: String| error.replace(&format!("{}/", path.display()), "");
+    let config = match RunConfig::load(&path.join(files::CONFIG)) {
+        Ok(config) => config,
+        Err(error) => {
+            details.summary.trouble = Some(shorten(error.to_string()));
+            return details;
+        }
+    };
+    details.summary = Summary::new(id, name, &config);
+    let inside = |name: &str| catalogue.inside(&path.join(name)).filter(|path| path.is_file());
+    details.summary.playable =
+        inside(files::MODEL).is_some() && catalogue.task(&config.task).is_ok();
+    if inside(files::RESULTS).is_some() {
+        match Results::load(path) {
+            Ok(results) => {
+                details.summary.finish(&results);
+                details.results = Some(results);
+            }
+            Err(error) => details.summary.trouble = Some(shorten(error.to_string())),
+        }
+    } else if let Some(last) = inside(files::METRICS).and_then(|path| metrics::last(&path)) {
+        details.summary.epoch = last.epoch;
+        details.summary.validation_f1 = Some(last.validation.f1);
+    }
+    details
+}
+
+impl Summary {
+    fn empty(id: &str, name: String) -> Summary {
+        Summary {
+            id: id.to_owned(),
+            name,
+            built_in: false,
+            trouble: None,
+            task: String::new(),
+            model: String::new(),
+            seed: 0,
+            epochs: 0,
+            epoch: 0,
+            finished: false,
+            playable: false,
+            validation_f1: None,
+            test: Vec::new(),
+        }
+    }
+
+    fn new(id: &str, name: String, config: &RunConfig) -> Summary {
+        Summary {
+            task: config.task.clone(),
+            model: config.model.clone(),
+            seed: config.seed,
+            epochs: config.epochs,
+            ..Summary::empty(id, name)
+        }
+    }
+
+    fn finish(&mut self, results: &Results) {
+        self.finished = true;
+        self.epoch = results.epochs;
+        self.validation_f1 = Some(results.validation.f1);
+        self.test.clone_from(&results.test);
+    }
+}
+
+/// The text of a file in the folder.
+fn read_text(catalogue: &Catalogue, path: &Path) -> Answer<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let trouble = |what: &str| Refusal::damaged(format!("{name} {what}"));
+    let path = catalogue.inside(path).ok_or_else(|| trouble("is not in the folder"))?;
+    let file = File::open(path).map_err(|error| trouble(&format!("cannot be read ({error})")))?;
+    let mut text = String::new();
+    file.take(limits::TEXT)
+        .read_to_string(&mut text)
+        .map_err(|error| trouble(&format!("cannot be read ({error})")))?;
+    Ok(text)
+}

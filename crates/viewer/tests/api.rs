@@ -1,0 +1,484 @@
+//! The server, asked over real sockets with requests written out by hand, good and hostile ones.
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    time::Duration,
+};
+
+use pgn_lab::{EpochLosses, Metrics, RunConfig, Scores};
+use pgn_structures::{Dataset, Sampling, Split, Task};
+use pgn_viewer::{Options, Server};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+/// A server on a thread of its own, stopped at the end.
+struct Running {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(folder: Option<&Path>) -> Running {
+        let options = Options { folder: folder.map(Path::to_owned), ..Options::default() };
+        let (stop, stopped) = oneshot::channel();
+        let (tell, address) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            runtime.block_on(async {
+                let server = Server::bind(options).await.unwrap();
+                tell.send(server.address()).unwrap();
+                let stopped = async {
+                    let _ = stopped.await;
+                };
+                server.run(stopped).await.unwrap();
+            });
+        });
+        let address = address.recv().unwrap();
+        Running { address, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Sends bytes and reads all that comes back; `ended` says that no more will come, which
+    /// makes the server give up on a request that is not whole.
+    fn raw(&self, request: &[u8], ended: bool) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // The server may refuse and hang up before all is sent.
+        let _ = stream.write_all(request);
+        if ended {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// The status, the head and the body of the answer to a request.
+    fn ask(&self, method: &str, path: &str, head: &str, body: &str) -> (u16, String, String) {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\n{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let answer = self.raw(request.as_bytes(), false);
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        (status, head.to_ascii_lowercase(), body.to_owned())
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        let (status, head, body) = self.ask("GET", path, "Host: localhost\r\n", "");
+        assert!(head.contains("content-type: application/json"), "{head}");
+        (status, serde_json::from_str(&body).unwrap())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let head = "Host: localhost\r\nContent-Type: application/json\r\n";
+        let (status, head, body) = self.ask("POST", path, head, &body.to_string());
+        assert!(head.contains("content-type: application/json"), "{head}");
+        (status, serde_json::from_str(&body).unwrap())
+    }
+
+    fn alive(&self) {
+        assert_eq!(self.get("/api/about").0, 200);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// A refusal is one sentence.
+fn sentence(body: &Value) -> &str {
+    let sentence = body["error"].as_str().unwrap();
+    assert!(!sentence.is_empty() && !sentence.contains('\n') && sentence.len() < 500, "{sentence}");
+    sentence
+}
+
+fn metrics(epoch: u64) -> String {
+    let metrics = Metrics {
+        epoch,
+        learning_rate: 0.005,
+        losses: EpochLosses { total: 1.0 / epoch as f64, ..EpochLosses::default() },
+        validation: Scores { f1: 0.5, ..Scores::default() },
+    };
+    serde_json::to_string(&metrics).unwrap() + "\n"
+}
+
+/// A folder with a run that trains, a broken one, and a secret beside it.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("runs/lct/gnn-3");
+    std::fs::create_dir_all(&run).unwrap();
+    let config = RunConfig::paper("lct", "gnn", 3).unwrap();
+    std::fs::write(run.join("config.toml"), config.to_toml()).unwrap();
+    std::fs::write(run.join("metrics.jsonl"), metrics(1) + &metrics(2)).unwrap();
+    let broken = dir.path().join("runs/broken");
+    std::fs::create_dir_all(&broken).unwrap();
+    std::fs::write(broken.join("config.toml"), "task = 7\n").unwrap();
+    let outside = dir.path().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::write(outside.join("config.toml"), config.to_toml()).unwrap();
+    dir
+}
+
+#[test]
+fn the_page_and_its_headers() {
+    let server = Running::start(None);
+    for (path, kind) in [
+        ("/", "text/html"),
+        ("/page.js", "text/javascript"),
+        ("/page.css", "text/css"),
+        ("/icon.svg", "image/svg+xml"),
+        ("/third-party.txt", "text/plain"),
+    ] {
+        let (status, head, body) = server.ask("GET", path, "Host: localhost\r\n", "");
+        assert_eq!(status, 200, "{path}");
+        assert!(head.contains(&format!("content-type: {kind}")), "{head}");
+        assert!(head.contains("content-security-policy: default-src 'none'"), "{head}");
+        assert!(!head.contains("access-control-allow-origin"), "{head}");
+        assert!(!body.is_empty());
+        // Nothing is loaded from elsewhere.
+        if path == "/" {
+            assert!(!body.contains("http"), "{body}");
+        }
+    }
+    let (status, body) = server.get("/api/about");
+    assert_eq!((status, &body["folder"]), (200, &Value::Null));
+}
+
+#[test]
+fn runs_and_curves() {
+    let dir = folder();
+    let server = Running::start(Some(&dir.path().join("runs")));
+    let (status, runs) = server.get("/api/runs");
+    assert_eq!(status, 200);
+    let ids: Vec<_> =
+        runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["built-in:dsu", "built-in:lct", "run:broken", "run:lct/gnn-3"]);
+    assert_eq!(runs[0]["test"][0]["nodes"], 20);
+    assert_eq!((&runs[0]["finished"], &runs[0]["playable"]), (&json!(true), &json!(true)));
+    assert!(runs[2]["trouble"].as_str().unwrap().starts_with("config.toml"));
+    let training = &runs[3];
+    assert_eq!((&training["epoch"], &training["epochs"]), (&json!(2), &json!(5000)));
+    assert_eq!((&training["finished"], &training["playable"]), (&json!(false), &json!(false)));
+
+    let (status, run) = server.get("/api/run?id=run:lct%2Fgnn-3");
+    assert_eq!(status, 200);
+    assert!(run["config"].as_str().unwrap().contains("task = \"lct\""));
+
+    let (_, first) = server.get("/api/metrics?id=run:lct/gnn-3");
+    assert_eq!(first["lines"].as_array().unwrap().len(), 2);
+    let path = dir.path().join("runs/lct/gnn-3/metrics.jsonl");
+    std::fs::write(&path, metrics(1) + &metrics(2) + &metrics(3)).unwrap();
+    let (_, second) =
+        server.get(&format!("/api/metrics?id=run:lct/gnn-3&offset={}", first["offset"]));
+    assert_eq!(second["lines"][0]["epoch"], 3);
+    assert_eq!((&second["afresh"], second["lines"].as_array().unwrap().len()), (&json!(false), 1));
+    let (_, built_in) = server.get("/api/metrics?id=built-in:dsu");
+    assert_eq!(built_in["lines"], json!([]));
+}
+
+#[test]
+fn a_replay_is_the_ground_truth_and_the_models_own_rollout() {
+    let server = Running::start(None);
+    for name in ["dsu", "lct"] {
+        let model = format!("built-in:{name}");
+        let request = json!({ "model": model, "nodes": 20, "seed": 5, "sequence": 3 });
+        let (status, replay) = server.post("/api/replay", &request);
+        assert_eq!(status, 200, "{replay}");
+
+        let sampling = Sampling { nodes: 20, ops: 30, count: 4, seed: 5, split: Split::Test };
+        let task = Task::named(name).unwrap();
+        let set = Dataset::sample(&task, &sampling).unwrap();
+        let truth = set.sequence(3);
+        // The engine's batch rollout is another path through the model than step by step.
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
+        let (_, model) = pgn_lab::load_run(&dir).unwrap();
+        let rollout = model.rollout(truth).unwrap();
+        let (own, masks) = (rollout.pointers.unwrap(), rollout.mask_logits.unwrap());
+
+        let steps = replay["steps"].as_array().unwrap();
+        assert_eq!(steps.len(), 30);
+        let mut pointers: [Vec<u64>; 2] = [(0..20).collect(), (0..20).collect()];
+        for (t, step) in steps.iter().enumerate() {
+            assert_eq!(step["u"], truth.operations[t].u);
+            assert_eq!(step["truth"]["answer"], truth.answers[t]);
+            assert_eq!(step["model"]["logit"].as_f64().unwrap() as f32, rollout.query_logits[t]);
+            for (pointers, side) in pointers.iter_mut().zip(["truth", "model"]) {
+                for moved in step[side]["moved"].as_array().unwrap() {
+                    let (node, to) = (moved[0].as_u64().unwrap(), moved[1].as_u64().unwrap());
+                    assert_ne!(pointers[node as usize], to, "told as moved, but was not");
+                    pointers[node as usize] = to;
+                }
+            }
+            let same = |a: &[u64], b: &[u32]| a.iter().zip(b).all(|(&a, &b)| a == u64::from(b));
+            assert!(same(&pointers[0], truth.pointers_after(t)));
+            assert!(same(&pointers[1], &own[t * 20..][..20]));
+            let zero: Vec<u32> = (0..20).filter(|&i| masks[t * 20 + i as usize] <= 0.0).collect();
+            assert_eq!(step["model"]["visited"], json!(zero));
+            let zero: Vec<u32> = (0..20).filter(|&i| truth.mask(t)[i as usize] == 0).collect();
+            assert_eq!(step["truth"]["visited"], json!(zero));
+        }
+
+        // A node that was just re-aimed points to its strongest candidate.
+        let (t, step) = steps
+            .iter()
+            .enumerate()
+            .find(|(_, step)| step["model"]["moved"][0].is_array())
+            .unwrap();
+        let moved = &step["model"]["moved"][0];
+        let request = json!({ "replay": request, "step": t + 1, "node": moved[0] });
+        let (status, node) = server.post("/api/node", &request);
+        assert_eq!(status, 200, "{node}");
+        assert_eq!(node["pointer"], moved[1]);
+        let candidates = node["candidates"].as_array().unwrap();
+        assert_eq!(candidates.len(), 5);
+        assert_eq!(candidates[0]["node"], moved[1]);
+        let alphas: Vec<f64> = candidates.iter().map(|c| c["alpha"].as_f64().unwrap()).collect();
+        assert!(alphas.is_sorted_by(|a, b| a >= b) && alphas.iter().sum::<f64>() < 1.0 + 1e-5);
+        let mask = node["mask_probability"].as_f64().unwrap();
+        assert!(mask <= 0.5, "a re-aimed node has mask 0");
+    }
+}
+
+#[test]
+fn given_operations_and_undo() {
+    let server = Running::start(None);
+    let play = |operations: Value| {
+        let request =
+            json!({ "model": "built-in:dsu", "nodes": 5, "seed": 1, "operations": operations });
+        server.post("/api/replay", &request)
+    };
+    let (_, nothing) = play(json!([]));
+    assert_eq!(nothing["steps"], json!([]));
+    assert_eq!(nothing["priorities"].as_array().unwrap().len(), 5);
+    let (_, two) = play(json!([[0, 1], [1, 0]]));
+    let answers: Vec<_> = (0..2).map(|t| &two["steps"][t]["truth"]["answer"]).collect();
+    assert_eq!(answers, [&json!(1), &json!(0)]);
+    // One operation less is the same as undoing it.
+    let (_, one) = play(json!([[0, 1]]));
+    assert_eq!(one["steps"][0], two["steps"][0]);
+
+    let csv = |text: &str| {
+        server.post("/api/operations", &json!({ "name": "my.csv", "nodes": 5, "text": text }))
+    };
+    let (status, body) = csv("# saved\nu,v\n0,1\n3,2\n");
+    assert_eq!((status, body), (200, json!({ "operations": [[0, 1], [3, 2]] })));
+    let (status, body) = csv("u,v\n0,9\n");
+    assert_eq!(status, 400);
+    assert!(sentence(&body).starts_with("my.csv: line 2: node 9 is out of range"));
+    assert_eq!(csv("").0, 400);
+    assert_eq!(csv("0;1").0, 400);
+}
+
+#[test]
+fn senseless_and_excessive_requests_are_refused_in_a_sentence() {
+    let server = Running::start(None);
+    let ask = |change: Value| {
+        let mut request = json!({ "model": "built-in:dsu", "nodes": 5, "operations": [[0, 1]] });
+        for (key, value) in change.as_object().unwrap() {
+            request[key] = value.clone();
+        }
+        server.post("/api/replay", &request)
+    };
+    let many: Vec<[u32; 2]> = vec![[0, 1]; 2001];
+    for (change, expected) in [
+        (json!({ "model": "built-in:none" }), "no built-in model"),
+        (json!({ "model": "run:x" }), "no run"),
+        (json!({ "nodes": 1 }), "nodes is 1"),
+        (json!({ "nodes": 0 }), "nodes is 0"),
+        (json!({ "nodes": 501 }), "expected from 2 to 500"),
+        (json!({ "nodes": 18446744073709551615u64 }), "nodes is 18446744073709551615"),
+        (json!({ "nodes": -1 }), "nodes"),
+        (json!({ "nodes": "five" }), "nodes"),
+        (json!({ "operations": [[0, 5]] }), "operation 1: node 5 is out of range"),
+        (json!({ "operations": [[0, 1], [2, 2]] }), "operation 2: u and v are both 2"),
+        (json!({ "operations": [[0, 4294967296u64]] }), "operations"),
+        (json!({ "operations": [[0]] }), "operations"),
+        (json!({ "operations": many }), "at most 2000"),
+        (json!({ "operations": null, "ops": 0 }), "ops is 0"),
+        (json!({ "operations": null, "ops": 2001 }), "at most 2000"),
+        (json!({ "operations": null, "nodes": 500, "ops": 401 }), "at most 400"),
+        (json!({ "operations": null, "sequence": 100 }), "sequence is 100"),
+        (json!({ "sequence": 1 }), "operations were given"),
+        (json!({ "priorities": [0.1] }), "1 priorities for 5 nodes"),
+        (json!({ "priorities": [0.1, 0.1, 0.2, 0.3, 0.4] }), "same priority"),
+        (json!({ "priorities": [0.1, 2.0, 0.2, 0.3, 0.4] }), "not in [0, 1)"),
+        (json!({ "priorities": [0.1, 1e300, 0.2, 0.3, 0.4] }), "out of range"),
+        (json!({ "seed": -1 }), "seed"),
+        (json!({ "surprise": 1 }), "surprise"),
+    ] {
+        let (status, body) = ask(change.clone());
+        assert!((400..500).contains(&status), "{change}: {status}");
+        assert!(sentence(&body).contains(expected), "{change}: {body}");
+    }
+    let replay = json!({ "model": "built-in:dsu", "nodes": 5, "operations": [[0, 1]] });
+    for (step, node) in [(0, 0), (2, 0), (1, 5), (1, 4294967295u64)] {
+        let request = json!({ "replay": replay, "step": step, "node": node });
+        let (status, body) = server.post("/api/node", &request);
+        assert_eq!(status, 400);
+        sentence(&body);
+    }
+    let empty = json!({ "model": "built-in:dsu", "nodes": 5, "operations": [] });
+    let request = json!({ "replay": empty, "step": 1, "node": 0 });
+    assert_eq!(server.post("/api/node", &request).0, 400);
+    server.alive();
+}
+
+#[test]
+fn other_hosts_are_refused() {
+    let server = Running::start(None);
+    let port = server.address.port();
+    for (head, allowed) in [
+        (format!("Host: 127.0.0.1:{port}\r\n"), true),
+        ("Host: LocalHost:1\r\n".into(), true),
+        ("Host: [::1]\r\n".into(), true),
+        ("Host: evil.example\r\n".into(), false),
+        (format!("Host: localhost.evil.example:{port}\r\n"), false),
+        ("Host: 10.0.0.1\r\n".into(), false),
+        ("Host: \r\n".into(), false),
+        ("Host: local\u{e9}host\r\n".into(), false),
+        ("Host: localhost\r\nHost: evil.example\r\n".into(), false),
+        ("Host: localhost\r\nOrigin: https://evil.example\r\n".into(), false),
+        ("Host: localhost\r\nOrigin: null\r\n".into(), false),
+        (format!("Host: localhost\r\nOrigin: http://localhost:{port}\r\n"), true),
+        (String::new(), false),
+    ] {
+        for path in ["/", "/api/runs", "/nowhere"] {
+            let (status, _, body) = server.ask("GET", path, &head, "");
+            if allowed {
+                assert!(status == 200 || path == "/nowhere" && status == 404, "{head}");
+            } else {
+                assert!((400..500).contains(&status), "{head}: {status}");
+                assert!(!body.contains("built-in"), "{head}");
+            }
+        }
+    }
+    let (status, ..) = server.ask("GET", "http://evil.example/", "Host: localhost\r\n", "");
+    assert_eq!(status, 421);
+}
+
+#[test]
+fn nothing_outside_the_folder_is_reachable() {
+    let dir = folder();
+    let server = Running::start(Some(&dir.path().join("runs")));
+    let outside = dir.path().join("outside").display().to_string();
+    for id in [
+        "run:../outside",
+        "run:..%2Foutside",
+        "run:%2e%2e/outside",
+        "run:lct/../../outside",
+        "run:..%5Coutside",
+        "run:lct/gnn-3%00",
+        "run:",
+        &format!("run:{outside}"),
+        "built-in:../../outside",
+        "%ff",
+    ] {
+        for path in ["run", "metrics"] {
+            let (status, body) = server.get(&format!("/api/{path}?id={id}"));
+            assert!((400..500).contains(&status), "{id}");
+            sentence(&body);
+        }
+        let request = json!({ "model": id, "nodes": 5 });
+        assert!((400..500).contains(&server.post("/api/replay", &request).0));
+    }
+    for path in [
+        "/../Cargo.toml",
+        "/..%2f..%2fetc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/assets/index.html",
+        "/index.html",
+        "/api",
+        "/api/runs/",
+        "/api/../page.js",
+    ] {
+        let (status, body) = server.get(path);
+        assert_eq!(status, 404, "{path}");
+        sentence(&body);
+    }
+}
+
+#[test]
+fn malformed_requests_do_no_harm() {
+    let server = Running::start(None);
+    let json = "Host: localhost\r\nContent-Type: application/json\r\n";
+    for (method, path, head, body, expected) in [
+        ("POST", "/api/replay", json, "{", 400),
+        ("POST", "/api/replay", json, "", 400),
+        ("POST", "/api/replay", json, "\u{0}\u{1}", 400),
+        ("POST", "/api/replay", json, "[]", 422),
+        ("POST", "/api/replay", json, "{\"model\":1}", 422),
+        ("POST", "/api/replay", "Host: localhost\r\n", "{}", 415),
+        ("POST", "/api/replay", "Host: localhost\r\nContent-Type: text/plain\r\n", "{}", 415),
+        ("GET", "/api/replay", "Host: localhost\r\n", "", 405),
+        ("DELETE", "/api/runs", "Host: localhost\r\n", "", 405),
+        ("POST", "/", "Host: localhost\r\n", "", 405),
+        ("GET", "/api/run", "Host: localhost\r\n", "", 400),
+        ("GET", "/api/metrics?id=built-in:dsu&offset=-1", "Host: localhost\r\n", "", 400),
+        ("GET", "/api/run?id=a&id=b", "Host: localhost\r\n", "", 400),
+    ] {
+        let (status, _, answer) = server.ask(method, path, head, body);
+        assert_eq!(status, expected, "{method} {path} {body}");
+        sentence(&serde_json::from_str(&answer).unwrap());
+    }
+    // Deep nesting, a body over the limit, and one whose length is a lie.
+    let deep = "[".repeat(100_000);
+    assert_eq!(server.ask("POST", "/api/replay", json, &deep).0, 422);
+    let deep = format!("{{\"operations\":{deep}");
+    assert_eq!(server.ask("POST", "/api/replay", json, &deep).0, 422);
+    let long = format!("{{\"name\":\"{}\"}}", "x".repeat(2 << 20));
+    assert!(matches!(server.ask("POST", "/api/operations", json, &long).0, 413 | 0));
+    server.raw(
+        format!("POST /api/replay HTTP/1.1\r\n{json}Content-Length: 999\r\n\r\n{{").as_bytes(),
+        true,
+    );
+    for garbage in [
+        &b"\0\0\0\0"[..],
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ] {
+        server.raw(garbage, true);
+        server.alive();
+    }
+    let head = format!("Host: localhost\r\nX-Long: {}\r\n", "y".repeat(1 << 20));
+    assert!(matches!(server.ask("GET", "/", &head, "").0, 431 | 400 | 0));
+    server.alive();
+}
+
+#[test]
+fn it_stops_when_told_even_with_a_connection_left_open() {
+    let mut server = Running::start(None);
+    let mut idle = TcpStream::connect(server.address).unwrap();
+    idle.write_all(b"GET / HTTP/1.1\r\nHost: local").unwrap();
+    server.alive();
+    drop(server.stop.take());
+    server.thread.take().unwrap().join().unwrap();
+    assert!(TcpStream::connect(server.address).is_err());
+}
+
+#[test]
+fn a_port_in_use_and_a_missing_folder_are_said_in_a_sentence() {
+    let server = Running::start(None);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let taken = Options { port: server.address.port(), ..Options::default() };
+        let error = Server::bind(taken).await.unwrap_err().to_string();
+        assert!(error.starts_with("cannot listen on 127.0.0.1:"), "{error}");
+        let missing = Options { folder: Some("/no/such/folder".into()), ..Options::default() };
+        let error = Server::bind(missing).await.unwrap_err().to_string();
+        assert!(error.starts_with("cannot read the folder /no/such/folder"), "{error}");
+    });
+}

@@ -1,0 +1,55 @@
+// Builds the page into ../assets, or, with --check, says whether what is there is current.
+import { build } from 'esbuild';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const assets = join(here, '..', 'assets');
+
+const { outputFiles, metafile } = await build({
+  absWorkingDir: here,
+  entryPoints: { page: 'src/main.ts' },
+  outdir: 'out',
+  bundle: true,
+  minify: true,
+  charset: 'utf8',
+  target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],
+  legalComments: 'none',
+  banner: { js: '/* Built from crates/viewer/web by `npm run build`; licences: /third-party.txt */' },
+  metafile: true,
+  write: false,
+});
+const built = new Map(outputFiles.map((file) => [file.path.split(/[\\/]/).pop(), file.text]));
+built.set('index.html', readFileSync(join(here, 'src/index.html'), 'utf8'));
+built.set('icon.svg', readFileSync(join(here, 'src/icon.svg'), 'utf8'));
+built.set('third-party.txt', licences(metafile));
+
+/** The licences of the packages that are in the bundle. */
+function licences(metafile) {
+  const inputs = Object.keys(metafile.inputs);
+  const names = new Set(inputs.flatMap((path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []));
+  return [...names].sort().map((name) => {
+    const folder = join(here, 'node_modules', name);
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const file = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  }).join('\n----\n\n');
+}
+
+if (process.argv.includes('--check')) {
+  const stale = [...built].filter(([name, text]) => {
+    const path = join(assets, name);
+    return !existsSync(path) || readFileSync(path, 'utf8') !== text;
+  }).map(([name]) => name);
+  const extra = readdirSync(assets).filter((name) => !built.has(name));
+  if (stale.length || extra.length) {
+    console.error(`crates/viewer/assets is not what crates/viewer/web builds (${[...stale, ...extra].join(', ')}): run \`npm run build\` there and commit it`);
+    process.exit(1);
+  }
+  console.log('crates/viewer/assets is current');
+} else {
+  mkdirSync(assets, { recursive: true });
+  for (const [name, text] of built) writeFileSync(join(assets, name), text);
+  console.log([...built].map(([name, text]) => `${name} ${text.length}`).join(', '));
+}

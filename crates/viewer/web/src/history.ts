@@ -1,0 +1,96 @@
+/** A replay unrolled: where every pointer is after every step, and what is wrong with it. */
+
+import type { Replay, ReplayStep } from './api';
+
+/** The structure after `step` operations; at step 0 every node points to itself. */
+export interface Frame {
+  step: number;
+  operation: ReplayStep | null;
+  truth: number[];
+  model: number[];
+  /** Nodes whose pointer the last operation moved. */
+  truthMoved: Set<number>;
+  modelMoved: Set<number>;
+  /** Nodes with mask 0 in the last operation; null where the model has no masks. */
+  truthVisited: Set<number>;
+  modelVisited: Set<number> | null;
+  /** Nodes whose pointer in the model is not the truth's. */
+  wrong: Set<number>;
+}
+
+export function unroll(replay: Replay): Frame[] {
+  const self = Array.from({ length: replay.nodes }, (_, node) => node);
+  const frames: Frame[] = [{
+    step: 0,
+    operation: null,
+    truth: self,
+    model: self,
+    truthMoved: new Set(),
+    modelMoved: new Set(),
+    truthVisited: new Set(),
+    modelVisited: replay.has_masks ? new Set() : null,
+    wrong: new Set(),
+  }];
+  for (const [index, operation] of replay.steps.entries()) {
+    const truth = frames[index].truth.slice();
+    const model = frames[index].model.slice();
+    for (const [node, to] of operation.truth.moved) truth[node] = to;
+    for (const [node, to] of operation.model.moved) model[node] = to;
+    const compare = replay.pointers !== 'none';
+    frames.push({
+      step: index + 1,
+      operation,
+      truth,
+      model,
+      truthMoved: new Set(operation.truth.moved.map(([node]) => node)),
+      modelMoved: new Set(operation.model.moved.map(([node]) => node)),
+      truthVisited: new Set(operation.truth.visited),
+      modelVisited: operation.model.visited && new Set(operation.model.visited),
+      wrong: new Set(compare ? self.filter((node) => truth[node] !== model[node]) : []),
+    });
+  }
+  return frames;
+}
+
+export type Mistake = 'answer' | 'pointer' | 'mask';
+
+/** Whether the last operation of a frame brought a mistake of this kind. */
+export function hasMistake(frames: Frame[], step: number, kind: Mistake): boolean {
+  const { operation, wrong, truthVisited, modelVisited } = frames[step];
+  if (!operation) return false;
+  if (kind === 'answer') return operation.truth.answer !== operation.model.answer;
+  if (kind === 'pointer') return [...wrong].some((node) => !frames[step - 1].wrong.has(node));
+  if (!modelVisited) return false;
+  return truthVisited.size !== modelVisited.size || [...truthVisited].some((node) => !modelVisited.has(node));
+}
+
+/** The first step after `step` with a mistake of this kind, or null. */
+export function nextMistake(frames: Frame[], step: number, kind: Mistake): number | null {
+  for (let next = step + 1; next < frames.length; next++) {
+    if (hasMistake(frames, next, kind)) return next;
+  }
+  return null;
+}
+
+/** Whether two sets of pointers connect the same nodes, ignoring directions. */
+export function sameComponents(a: number[], b: number[]): boolean {
+  const [x, y] = [components(a), components(b)];
+  return x.every((lowest, node) => lowest === y[node]);
+}
+
+/** For each node the lowest node it is connected to. */
+export function components(pointers: number[]): number[] {
+  const above = pointers.map((_, node) => node);
+  const find = (node: number): number => {
+    while (above[node] !== node) {
+      above[node] = above[above[node]];
+      node = above[node];
+    }
+    return node;
+  };
+  for (const [node, pointer] of pointers.entries()) {
+    const [x, y] = [find(node), find(pointer)];
+    above[Math.max(x, y)] = Math.min(x, y);
+  }
+  return pointers.map((_, node) => find(node));
+}
