@@ -1,5 +1,6 @@
 //! Which instructions the kernels use, chosen once at run time.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use fearless_simd::Level;
 
 /// The token of the path every machine of this architecture has.
