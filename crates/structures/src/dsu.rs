@@ -14,7 +14,8 @@ use crate::{Feature, Node, Operation, OperationError, PointerStructure, Recorder
 ///
 /// With random priorities, O(α(n)) per operation in expectation (randomised linking by index,
 /// Goel et al. 2014). With priorities in an adversary's order, or linking by operands, a chain can
-/// grow: O(n) for one operation, O(log n) amortised. No recursion: a chain of a million nodes is no trouble.
+/// grow: O(n) for one operation, O(log n) amortised. Four bytes per node, and no recursion: a
+/// chain of a million nodes is no trouble.
 ///
 /// # Example
 ///
@@ -40,9 +41,14 @@ use crate::{Feature, Node, Operation, OperationError, PointerStructure, Recorder
 /// *Disjoint set union with randomized linking*.
 #[derive(Clone, Debug, Default)]
 pub struct Dsu {
-    nodes: Vec<Entry>,
+    /// Per node: where it points, or, from [`ROOT`] on, that it is a root and how its priority
+    /// compares. One word per node, and who has found two roots has also read what to compare.
+    slots: Vec<u32>,
     linking: Linking,
 }
+
+/// The first slot that is no pointer; the bits below it say how roots compare.
+const ROOT: u32 = 1 << 31;
 
 /// Which of two roots is put under the other. The answers are the same either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,15 +61,8 @@ pub enum Linking {
     Operands,
 }
 
-/// Pointer and priority side by side: a link reads both of a root's, in one cache line.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    pointer: Node,
-    priority: f32,
-}
-
 impl Dsu {
-    /// One set per priority rᵢ, holding just node i (`Init` in figure 2).
+    /// One set per priority rᵢ, holding just node i (`Init` in figure 2); at most 2³¹ of them.
     pub fn new(priorities: &[f32]) -> Self {
         let mut dsu = Dsu::default();
         dsu.reset(priorities);
@@ -72,7 +71,7 @@ impl Dsu {
 
     /// The same, linking as told; empty until it is [`reset`](PointerStructure::reset).
     pub fn linking(linking: Linking) -> Self {
-        Dsu { nodes: Vec::new(), linking }
+        Dsu { slots: Vec::new(), linking }
     }
 
     /// `nodes` sets of one node each, with priorities drawn from `seed`.
@@ -83,12 +82,12 @@ impl Dsu {
 
     /// Number of nodes, n.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.slots.len()
     }
 
     /// Whether there are no nodes at all.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.slots.is_empty()
     }
 
     /// The root of the set that holds `u`, compressing the path to it.
@@ -103,7 +102,7 @@ impl Dsu {
         recorder: &mut impl Recorder,
     ) -> Result<Node, OperationError> {
         check_node(u, self.len())?;
-        Ok(self.find_root(u, recorder))
+        Ok(self.find_root(u, self.slots[u as usize], recorder).0)
     }
 
     /// Whether `u` and `v` are in one set.
@@ -141,49 +140,86 @@ impl Dsu {
     ///
     /// If there is no such node.
     pub fn pointer(&self, node: Node) -> Node {
-        self.nodes[node as usize].pointer
+        let slot = self.slots[node as usize];
+        if slot >= ROOT { node } else { slot }
     }
 
-    /// `Find(u)` of figure 2 in two passes instead of a recursion: up to the root, then again,
-    /// pointing every node at it.
+    /// `Find(u)` of figure 2: the root above u, whose slot is `above`, and the root's slot.
+    ///
+    /// Roots and nodes right below one, which are most, come first and write nothing.
     #[inline]
-    fn find_root(&mut self, u: Node, recorder: &mut impl Recorder) -> Node {
-        let mut root = u;
-        recorder.visit(root);
-        loop {
-            let next = self.nodes[root as usize].pointer;
-            if next == root {
-                break;
-            }
-            root = next;
+    fn find_root(&mut self, u: Node, above: u32, recorder: &mut impl Recorder) -> (Node, u32) {
+        recorder.visit(u);
+        if above >= ROOT {
+            return (u, above);
+        }
+        recorder.visit(above);
+        let slot = self.slots[above as usize];
+        if slot >= ROOT {
+            return (above, slot);
+        }
+        self.find_far_root(u, slot, recorder)
+    }
+
+    /// The rest of it for longer paths, in two passes instead of a recursion: on to the root
+    /// from `next`, the second node above u, then once more, pointing every node at the root.
+    #[inline]
+    fn find_far_root(&mut self, u: Node, next: Node, recorder: &mut impl Recorder) -> (Node, u32) {
+        let mut root = next;
+        let slot = loop {
             recorder.visit(root);
-        }
+            let slot = self.slots[root as usize];
+            if slot >= ROOT {
+                break slot;
+            }
+            root = slot;
+        };
         let mut node = u;
-        while node != root {
-            node = std::mem::replace(&mut self.nodes[node as usize].pointer, root);
+        loop {
+            let pointer = &mut self.slots[node as usize];
+            // The last one points there already.
+            if *pointer == root {
+                return (root, slot);
+            }
+            node = std::mem::replace(pointer, root);
         }
-        root
     }
 
     /// `Union(u, v)` of figure 2; whether the roots differed.
     #[inline]
     fn merge(&mut self, u: Node, v: Node, recorder: &mut impl Recorder) -> bool {
-        let x = self.find_root(u, recorder);
-        let y = self.find_root(v, recorder);
+        // Both at once, so that the processor waits for memory once. If u's path leads through v,
+        // v's slot is out of date when it is used, but still leads to the same root over nodes
+        // that have been visited.
+        let (above_u, above_v) = (self.slots[u as usize], self.slots[v as usize]);
+        let (x, slot_x) = self.find_root(u, above_u, recorder);
+        let (y, slot_y) = self.find_root(v, above_v, recorder);
+        let x_goes_under = match self.linking {
+            Linking::Priority => slot_x < slot_y,
+            Linking::Operands => true,
+        };
         if x == y {
             return false;
         }
-        let x_goes_under = match self.linking {
-            Linking::Priority => self.nodes[x as usize].priority < self.nodes[y as usize].priority,
-            Linking::Operands => true,
-        };
         if x_goes_under {
-            self.nodes[x as usize].pointer = y;
+            self.slots[x as usize] = y;
         } else {
-            self.nodes[y as usize].pointer = x;
+            self.slots[y as usize] = x;
         }
         true
     }
+}
+
+/// For each priority a number below 2³¹ that compares as it does.
+fn ranks(priorities: &[f32]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..priorities.len()).collect();
+    order.sort_unstable_by(|&a, &b| priorities[a].total_cmp(&priorities[b]));
+    let mut ranks = vec![0; priorities.len()];
+    for pair in order.windows(2) {
+        let higher = priorities[pair[0]] < priorities[pair[1]];
+        ranks[pair[1]] = ranks[pair[0]] + u32::from(higher);
+    }
+    ranks
 }
 
 impl PointerStructure for Dsu {
@@ -202,9 +238,13 @@ impl PointerStructure for Dsu {
     }
 
     fn reset(&mut self, priorities: &[f32]) {
-        self.nodes.clear();
-        let entries = (0..).zip(priorities);
-        self.nodes.extend(entries.map(|(pointer, &priority)| Entry { pointer, priority }));
+        self.slots.clear();
+        // The bits of floats that are not negative compare as the floats do.
+        if priorities.iter().all(|&priority| priority >= 0.0) {
+            self.slots.extend(priorities.iter().map(|priority| ROOT | priority.to_bits()));
+        } else {
+            self.slots.extend(ranks(priorities).into_iter().map(|rank| ROOT | rank));
+        }
     }
 
     fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> bool {
@@ -216,8 +256,10 @@ impl PointerStructure for Dsu {
     }
 
     fn start_from(&mut self, pointers: &[Node]) -> bool {
-        for (entry, &pointer) in self.nodes.iter_mut().zip(pointers) {
-            entry.pointer = pointer;
+        for ((slot, &pointer), node) in self.slots.iter_mut().zip(pointers).zip(0..) {
+            if pointer != node {
+                *slot = pointer;
+            }
         }
         true
     }

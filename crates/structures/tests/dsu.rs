@@ -158,6 +158,20 @@ fn random_priorities_keep_the_work_constant() {
     }
 }
 
+/// Any float will do for a priority, equal ones too: then the first operand's root stays one.
+#[test]
+fn priorities_of_any_size() {
+    let mut sets = Dsu::new(&[-1.0, -3.0, 2.0, 2.0, f32::INFINITY]);
+    assert!(sets.query_union(0, 1).unwrap());
+    assert_eq!((sets.pointer(0), sets.pointer(1)), (0, 0));
+    assert!(sets.query_union(3, 2).unwrap());
+    assert_eq!((sets.pointer(2), sets.pointer(3)), (3, 3));
+    assert!(sets.query_union(1, 2).unwrap());
+    assert_eq!((sets.pointer(0), sets.pointer(1), sets.pointer(3)), (3, 0, 3));
+    assert!(sets.query_union(4, 2).unwrap());
+    assert_eq!((sets.pointer(2), sets.pointer(3), sets.pointer(4)), (3, 4, 4));
+}
+
 #[test]
 fn wrong_operands_are_errors() {
     let mut sets = Dsu::new(&[0.1, 0.2, 0.3]);

@@ -67,11 +67,14 @@ fn pointers_out_of_range_are_reported() {
 
 #[test]
 fn unknown_tasks_are_answered_with_the_known_ones() {
-    assert_eq!(Task::names().collect::<Vec<_>>(), ["dsu", "lct"]);
-    for name in Task::names() {
+    let known = Task::names().collect::<Vec<_>>();
+    assert!(known.contains(&"dsu") && known.contains(&"lct"));
+    for &name in &known {
         assert_eq!(Task::named(name).unwrap().name(), name);
+    }
+    for name in ["dsu", "lct"] {
         assert_eq!(Task::named(name).unwrap().features(), Feature::PAPER);
     }
     let error = Task::named("heap").unwrap_err().to_string();
-    assert_eq!(error, "unknown task `heap`: the known ones are dsu, lct");
+    assert_eq!(error, format!("unknown task `heap`: the known ones are {}", known.join(", ")));
 }
