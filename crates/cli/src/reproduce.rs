@@ -63,8 +63,6 @@ pub struct Args {
     /// Only these seeds
     #[arg(long, value_name = "S,...", value_delimiter = ',', allow_negative_numbers = true)]
     seeds: Vec<u64>,
-    #[command(flatten)]
-    recipe: RecipeArgs,
     /// Runs at a time; no outcome depends on it [default: one per core]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -77,6 +75,8 @@ pub struct Args {
     /// Print JSON: the queue with --list, else every run's results
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    recipe: RecipeArgs,
 }
 
 #[derive(Serialize)]

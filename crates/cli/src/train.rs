@@ -48,8 +48,6 @@ pub struct Args {
     /// For pgn-ptrs: the run directory of the model whose pointers it is given
     #[arg(long, value_name = "DIR")]
     teacher: Option<PathBuf>,
-    #[command(flatten)]
-    recipe: RecipeArgs,
     /// Threads to use; the outcome is the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -59,6 +57,8 @@ pub struct Args {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    recipe: RecipeArgs,
 }
 
 impl Args {
