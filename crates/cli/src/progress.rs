@@ -34,7 +34,8 @@ impl Display {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(epochs);
             let style = ProgressStyle::with_template(
-                "{prefix} {wide_bar} {pos}/{len}  {msg}  {per_sec}  {eta} left",
+                // Two lines: all of it does not fit beside the bar in 80 columns.
+                "{prefix} {wide_bar} {pos}/{len}\n  {msg}  {eta} left",
             );
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_prefix(title.clone());
@@ -52,9 +53,10 @@ impl Display {
             }
             (progress.epoch, Instant::now())
         });
+        let rate = (progress.epoch - first) as f64 / since.elapsed().as_secs_f64().max(1e-9);
         if let Some(bar) = &self.bar {
             bar.set_position(progress.epoch);
-            bar.set_message(message(progress));
+            bar.set_message(format!("{}  {rate:.1} epochs/s", message(progress)));
             return;
         }
         let step = progress.epochs.div_ceil(20).max(1);
@@ -65,7 +67,6 @@ impl Display {
                 eprintln!("{}: going on from epoch {first}", self.title);
             }
         } else if minute || progress.epoch >= self.due {
-            let rate = (progress.epoch - first) as f64 / since.elapsed().as_secs_f64().max(1e-9);
             eprintln!(
                 "{}: epoch {}/{}  {}  {rate:.1} epochs/s",
                 self.title,

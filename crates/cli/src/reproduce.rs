@@ -163,8 +163,10 @@ impl Args {
             stop: interrupt::flag()?,
             observe: &|entry, event| display.show(entry, event),
         };
-        let summary = pgn_lab::work(grid, only.as_deref(), &work)?;
+        let summary = pgn_lab::work(grid, only.as_deref(), &work);
+        // Before any error, so that it gets a line of its own.
         display.finish();
+        let summary = summary?;
         if summary.stopped {
             return Err(Interrupted(format!(
                 "stopped with {} of {} runs finished; to go on, start the same command again",

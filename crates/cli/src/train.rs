@@ -89,9 +89,10 @@ impl Args {
                 observe: &mut |progress| display.show(progress),
             };
             pgn_lab::train(&config, &self.out, session)
-        })?;
+        });
+        // Before any error, so that it gets a line of its own.
         display.finish();
-        let results = match outcome {
+        let results = match outcome? {
             Outcome::Stopped { epoch } => {
                 return Err(Interrupted(format!(
                     "stopped after epoch {epoch} of {}; to go on, start the same command again",
