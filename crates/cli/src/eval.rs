@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Data, TestConfig, TestScores, evaluate_set, load_run};
+use pgn_lab::{Data, TestConfig, TestScores, evaluate_set, evaluate_streams, load_run};
 use pgn_structures::{Sampling, Task};
 use serde::Serialize;
 
@@ -12,11 +12,17 @@ use crate::{output, progress::pool, scores_table};
 /// Score a trained model on test sets: its own, others, or a data-set file.
 ///
 /// F1 counts answer 1 as positive, over all steps of all sequences. Beside the model's scores
-/// stand those of answering always 1 and always 0, to show what a score is worth.
+/// stand those of answering always 1 and always 0, to show what a score is worth. A sequence is
+/// exact if every answer and, after every operation, every pointer is right.
+///
+/// Models with an iterated processor (pgn-exact) are run one operation at a time, in memory that
+/// allows for a million nodes; how many steps they took and where the first error came is in
+/// the JSON, as is the time.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn eval runs/dsu-pgn
   pgn eval runs/dsu-pgn --nodes 500,1000 --count 10
+  pgn eval runs/forest-exact --nodes 1000000 --ops 100000 --count 1 --json
   pgn eval runs/dsu-pgn --data test.safetensors --json")]
 pub struct Args {
     /// The run directory
@@ -52,6 +58,8 @@ struct Report {
     seed: u64,
     run: PathBuf,
     test: Vec<TestScores>,
+    /// Of sampling and evaluation together.
+    seconds: f64,
 }
 
 impl Args {
@@ -80,9 +88,12 @@ impl Args {
         }
         test.sequences = self.count.unwrap_or(test.sequences);
         let seed = self.seed.unwrap_or(config.seed);
+        let started = std::time::Instant::now();
         let scores = pool(self.threads)?.install(|| -> Result<Vec<TestScores>> {
             let mut scores = Vec::new();
-            if self.data.is_empty() {
+            if self.data.is_empty() && config.network.iterated().is_some() {
+                scores = evaluate_streams(&model, &task, &test, seed)?;
+            } else if self.data.is_empty() {
                 for set in data.tests(&test, seed) {
                     scores.push(evaluate_set(&model, &set?)?);
                 }
@@ -100,6 +111,7 @@ impl Args {
                 seed: config.seed,
                 run: self.run,
                 test: scores,
+                seconds: started.elapsed().as_secs_f64(),
             };
             output::print_json(&report)?;
         } else {

@@ -17,11 +17,13 @@ mod scores_table;
 mod serve;
 mod story_text;
 mod train;
+mod verify;
 
 commands! {
     Generate(generate),
     Train(train),
     Eval(eval),
+    Verify(verify),
     Rollout(rollout),
     Reproduce(reproduce),
     Serve(serve),

@@ -7,7 +7,7 @@ use pgn_lab::TestScores;
 /// Lines of text; accuracies a model has none of are left out.
 pub fn render(sets: &[TestScores]) -> String {
     type Row = (&'static str, fn(&TestScores) -> Option<f64>);
-    const ROWS: [Row; 9] = [
+    const ROWS: [Row; 11] = [
         ("F1", |s| Some(s.scores.f1)),
         ("precision", |s| Some(s.scores.precision)),
         ("recall", |s| Some(s.scores.recall)),
@@ -15,6 +15,8 @@ pub fn render(sets: &[TestScores]) -> String {
         ("pointer accuracy", |s| s.scores.pointer_accuracy),
         ("mask accuracy", |s| s.scores.mask_accuracy),
         ("sequences wholly right", |s| Some(s.scores.sequences_right)),
+        ("sequences exact", |s| s.scores.sequences_exact),
+        ("processor steps, mean", |s| s.execution.as_ref().map(|e| e.mean_steps)),
         ("F1 of always answering 1", |s| Some(s.scores.f1_always_1)),
         ("F1 of always answering 0", |s| Some(s.scores.f1_always_0)),
     ];

@@ -24,13 +24,14 @@ use crate::{
   pgn train --task dsu --model pgn --seed 0 --out runs/dsu-pgn
   pgn train --task lct --model gnn --epochs 500 --batch 14 --clip 1 --out runs/lct-gnn
   pgn train --task dsu --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
+  pgn train --task forest --model pgn-exact --out runs/forest-exact
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1")]
 pub struct Args {
-    /// The data structure to imitate: dsu or lct [default: dsu]
+    /// The data structure to imitate: dsu, lct, dsu-ordered or forest [default: dsu]
     #[arg(long)]
     task: Option<String>,
-    /// The model: gnn, deepsets, pgn, pgn-nm, pgn-asym, pgn-mo, pgn-ptrs, supgnn, dgm or
-    /// oracle-ptrs [default: pgn]
+    /// The model: gnn, deepsets, pgn, pgn-nm, pgn-asym, pgn-mo, pgn-ptrs, supgnn, dgm,
+    /// oracle-ptrs or pgn-exact [default: pgn]
     #[arg(long)]
     model: Option<String>,
     /// Data, initial weights and noise are drawn from it [default: 0]

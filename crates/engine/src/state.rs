@@ -232,9 +232,10 @@ impl<'m> State<'m> {
         self.runner.as_ref().map_or(1, |runner| runner.steps())
     }
 
-    /// How many nodes took part in the last operation; all of them for the paper's processor.
-    pub fn participants(&self) -> usize {
-        self.runner.as_ref().map_or(self.n, |runner| runner.participants().len())
+    /// The nodes that took part in the last operation, in the order they were reached; `None`
+    /// for the paper's processor, in which all do.
+    pub fn participants(&self) -> Option<&[Node]> {
+        self.runner.as_ref().map(|runner| runner.participants())
     }
 
     /// Applies one operation: the answer, and pointers re-aimed as the model sees fit.

@@ -5,7 +5,8 @@ use pgn_engine::Parameters;
 use crate::Scores;
 
 /// The weights with the best validation F₁ among the evaluated epochs. Of equals, the earliest:
-/// the less the 70 sequences have been learnt by heart, the better a model generalises.
+/// the less the 70 sequences have been learnt by heart, the better a model generalises. But of
+/// models that see every transition once, the latest: they have nothing to learn by heart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
     /// The epoch, counted from 1; 0 is the initial model.
@@ -18,7 +19,9 @@ pub struct Best {
 
 impl Best {
     /// Whether `scores` are better than those of the best so far.
-    pub fn improves(best: Option<&Best>, scores: &Scores) -> bool {
-        best.is_none_or(|best| scores.f1 > best.validation.f1)
+    pub fn improves(best: Option<&Best>, scores: &Scores, latest_of_equals: bool) -> bool {
+        best.is_none_or(|best| {
+            scores.f1 > best.validation.f1 || latest_of_equals && scores.f1 == best.validation.f1
+        })
     }
 }

@@ -295,7 +295,7 @@ mod tests {
                         mask_accuracy: accuracy(paper().mask_accuracy(task, model, nodes)),
                         ..Scores::default()
                     };
-                    test.push(TestScores { nodes, ops: 0, sequences: 35, scores });
+                    test.push(TestScores { nodes, ops: 0, sequences: 35, scores, execution: None });
                 }
                 runs.push(Results {
                     task: task.to_owned(),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use pgn_engine::Config;
-use pgn_structures::{Sampling, Task};
+use pgn_structures::{Curriculum, Sampling, Task};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -62,6 +62,10 @@ pub struct DataConfig {
     pub validation_sequences: usize,
     /// Whether every epoch has fresh training sequences.
     pub stream: bool,
+    /// Trains on single transitions instead of whole sequences, `sequences` of them an epoch,
+    /// fresh in every one: for models with an iterated processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<Transitions>,
     /// A data-set file to train on instead of sampled sequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train: Option<PathBuf>,
@@ -80,6 +84,25 @@ pub struct DataConfig {
     /// The checksum of its `model.safetensors`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teacher_crc32c: Option<u32>,
+}
+
+/// Which transitions are trained on; sizes are those of the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transitions {
+    /// The share that starts from a random forest, from 0 to 1; the others start from what random
+    /// operations have made of a fresh structure.
+    pub forests: f64,
+    /// How much random forests are biased to be deep, from 0 to 1.
+    pub depth: f64,
+}
+
+impl DataConfig {
+    /// What transitions are drawn from, if they are what is trained on.
+    pub fn curriculum(&self) -> Option<Curriculum> {
+        let Transitions { forests, depth } = *self.transitions.as_ref()?;
+        Some(Curriculum { nodes: self.nodes.clone(), forests, depth })
+    }
 }
 
 /// Test sequences.
@@ -103,7 +126,25 @@ impl RunConfig {
     /// assert_eq!(config.test.nodes, [20, 50, 100, 200]);
     /// # Ok::<(), pgn_lab::Error>(())
     /// ```
+    ///
+    /// For [`Config::EXACT`], which the paper does not have: 1,500 Adam steps on 64 transitions
+    /// each, n = 20.
     pub fn paper(task: &str, model: &str, seed: u64) -> Result<RunConfig> {
+        let mut config = RunConfig::of_the_paper(task, model, seed)?;
+        if config.network.iterated().is_some() {
+            config.epochs = 1500;
+            config.learning_rate = 0.003;
+            config.decay = Decay::Cosine;
+            config.clip = 1.0;
+            config.batch = 64;
+            config.evaluate_every = 50;
+            config.data.sequences = 64;
+            config.data.transitions = Some(Transitions { forests: 0.5, depth: 1.0 });
+        }
+        Ok(config)
+    }
+
+    fn of_the_paper(task: &str, model: &str, seed: u64) -> Result<RunConfig> {
         let test_nodes = vec![20, 50, 100, 200];
         Ok(RunConfig {
             task: task.to_owned(),
@@ -122,6 +163,7 @@ impl RunConfig {
                 sequences: 70,
                 validation_sequences: 35,
                 stream: false,
+                transitions: None,
                 train: None,
                 train_crc32c: None,
                 validation: None,
@@ -282,6 +324,22 @@ impl RunConfig {
                 "batch is {}; expected from 1 to the number of training sequences, {}",
                 self.batch, self.data.sequences
             ));
+        }
+        if let Some(curriculum) = self.data.curriculum() {
+            curriculum.check()?;
+            if self.network.iterated().is_none() {
+                return invalid(format!(
+                    "data.transitions is set, but model {} carries latents from one operation to \
+                     the next: it must be trained on whole sequences",
+                    self.model
+                ));
+            }
+            if self.data.train.is_some() {
+                return invalid(
+                    "data.transitions samples fresh transitions; it cannot go with data.train"
+                        .into(),
+                );
+            }
         }
         if self.data.stream && self.data.train.is_some() {
             return invalid(

@@ -24,6 +24,7 @@ impl Data {
         let mut data = Data::tests_only(config, task, run)?;
         data.train = match &config.data.train {
             Some(path) => data.given(path)?,
+            None if config.data.transitions.is_some() => Vec::new(),
             None => data.sample(config, Split::Train, config.seed, config.data.sequences)?,
         };
         data.validation = match &config.data.validation {
@@ -43,6 +44,11 @@ impl Data {
             None => None,
         };
         Ok(Data { task: task.clone(), teacher, train: Vec::new(), validation: Vec::new() })
+    }
+
+    /// The data structure.
+    pub fn task(&self) -> &Task {
+        &self.task
     }
 
     /// All training sequences, size by size.

@@ -24,5 +24,6 @@ pub fn evaluate(model: &Model, sets: &[Dataset]) -> Result<Scores> {
 /// The same for one test set, with its size.
 pub fn evaluate_set(model: &Model, set: &Dataset) -> Result<TestScores> {
     let scores = evaluate(model, std::slice::from_ref(set))?;
-    Ok(TestScores { nodes: set.nodes, ops: set.ops, sequences: set.count(), scores })
+    let sequences = set.count();
+    Ok(TestScores { nodes: set.nodes, ops: set.ops, sequences, scores, execution: None })
 }

@@ -19,6 +19,10 @@ pub struct Scores {
     pub accuracy: f64,
     /// Share of sequences with every answer right.
     pub sequences_right: f64,
+    /// Share of sequences right to the last pointer: every answer, and all pointers after every
+    /// operation; absent for models without pointers of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequences_exact: Option<f64>,
     /// Share of pointers equal to the truth's, over all nodes and steps; absent for models
     /// without pointers of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,6 +51,26 @@ pub struct TestScores {
     /// What was scored on them.
     #[serde(flatten)]
     pub scores: Scores,
+    /// How a model with an iterated processor worked; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Execution>,
+}
+
+/// How a model with an iterated processor executed the operations of a test set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// The earliest operation, counted from 0, after which an answer or a pointer was wrong;
+    /// absent if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<usize>,
+    /// Mean number of processor steps per operation.
+    pub mean_steps: f64,
+    /// The largest number of them.
+    pub max_steps: usize,
+    /// Mean number of nodes that took part in an operation.
+    pub mean_participants: f64,
+    /// The largest number of them.
+    pub max_participants: usize,
 }
 
 /// Counts of right and wrong, added up over rollouts, that [`Scores`] are made of.
@@ -58,14 +82,15 @@ pub struct Tally {
     true_negatives: u64,
     sequences: u64,
     sequences_right: u64,
+    sequences_exact: u64,
     pointers: Hits,
     masks: Hits,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Hits {
-    right: u64,
-    of: u64,
+pub(crate) struct Hits {
+    pub right: u64,
+    pub of: u64,
 }
 
 impl Hits {
@@ -85,22 +110,57 @@ impl Tally {
     pub fn add(&mut self, truth: Sequence<'_>, rollout: &Rollout) {
         let mut all_right = true;
         for (&logit, &answer) in rollout.query_logits.iter().zip(truth.answers) {
-            let guess = logit > 0.0;
-            match (guess, answer == 1) {
-                (true, true) => self.true_positives += 1,
-                (true, false) => self.false_positives += 1,
-                (false, true) => self.false_negatives += 1,
-                (false, false) => self.true_negatives += 1,
-            }
-            all_right &= guess == (answer == 1);
+            all_right &= self.answer(logit > 0.0, answer == 1);
         }
-        self.sequences += 1;
-        self.sequences_right += u64::from(all_right);
+        let exact = rollout.pointers.as_deref() == Some(truth.pointers);
+        self.end(all_right, all_right && exact);
         if let Some(pointers) = &rollout.pointers {
             self.pointers.add(pointers.iter().copied(), truth.pointers);
         }
         if let Some(masks) = &rollout.mask_logits {
             self.masks.add(masks.iter().map(|&logit| u8::from(logit > 0.0)), truth.masks);
+        }
+    }
+
+    /// Counts one answer; whether it was right.
+    pub(crate) fn answer(&mut self, guess: bool, truth: bool) -> bool {
+        match (guess, truth) {
+            (true, true) => self.true_positives += 1,
+            (true, false) => self.false_positives += 1,
+            (false, true) => self.false_negatives += 1,
+            (false, false) => self.true_negatives += 1,
+        }
+        guess == truth
+    }
+
+    /// Counts a sequence: whether all answers were right, and all pointers too.
+    pub(crate) fn end(&mut self, all_right: bool, exact: bool) {
+        self.sequences += 1;
+        self.sequences_right += u64::from(all_right);
+        self.sequences_exact += u64::from(exact);
+    }
+
+    /// Counts pointers and masks.
+    pub(crate) fn hits(&mut self) -> (&mut Hits, &mut Hits) {
+        (&mut self.pointers, &mut self.masks)
+    }
+
+    /// Adds up with another's counts.
+    pub(crate) fn join(&mut self, other: &Tally) {
+        for (mine, theirs) in [
+            (&mut self.true_positives, other.true_positives),
+            (&mut self.false_positives, other.false_positives),
+            (&mut self.false_negatives, other.false_negatives),
+            (&mut self.true_negatives, other.true_negatives),
+            (&mut self.sequences, other.sequences),
+            (&mut self.sequences_right, other.sequences_right),
+            (&mut self.sequences_exact, other.sequences_exact),
+            (&mut self.pointers.right, other.pointers.right),
+            (&mut self.pointers.of, other.pointers.of),
+            (&mut self.masks.right, other.masks.right),
+            (&mut self.masks.of, other.masks.of),
+        ] {
+            *mine += theirs;
         }
     }
 
@@ -114,6 +174,8 @@ impl Tally {
             recall: ratio(self.true_positives, positives),
             accuracy: ratio(self.true_positives + self.true_negatives, answers),
             sequences_right: ratio(self.sequences_right, self.sequences),
+            sequences_exact: (self.pointers.of > 0)
+                .then(|| ratio(self.sequences_exact, self.sequences)),
             pointer_accuracy: self.pointers.share(),
             mask_accuracy: self.masks.share(),
             answers_1: ratio(positives, answers),
@@ -162,10 +224,33 @@ mod tests {
         assert_eq!(scores.recall, 0.5);
         assert_eq!(scores.accuracy, 0.5);
         assert_eq!(scores.sequences_right, 0.0);
+        assert_eq!(scores.sequences_exact, Some(0.0));
         assert_eq!(scores.pointer_accuracy, Some(7.0 / 8.0));
         assert_eq!(scores.mask_accuracy, Some(7.0 / 8.0));
         assert_eq!(scores.f1_always_1, 2.0 / 3.0);
         assert_eq!(scores.f1_always_0, 0.0);
+    }
+
+    #[test]
+    fn exact_is_right_to_the_last_pointer() {
+        let mut rollout = Rollout {
+            query_logits: vec![1.0, 1.0, -1.0, -1.0],
+            mask_logits: None,
+            pointers: Some(TRUTH.pointers.to_vec()),
+        };
+        let mut tally = Tally::default();
+        tally.add(TRUTH, &rollout);
+        rollout.pointers.as_mut().unwrap()[7] = 0;
+        tally.add(TRUTH, &rollout);
+        rollout.query_logits[0] = -1.0;
+        tally.add(TRUTH, &rollout);
+        let scores = tally.scores();
+        assert_eq!(scores.sequences_exact, Some(1.0 / 3.0));
+        assert_eq!(scores.sequences_right, 2.0 / 3.0);
+        let mut joined = Tally::default();
+        joined.join(&tally);
+        joined.join(&Tally::default());
+        assert_eq!(joined.scores(), scores);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::{
 };
 
 use pgn_engine::{Model, Trainer, TrainerOptions};
-use pgn_structures::Task;
+use pgn_structures::{Curriculum, OwnedTransition, Task};
+use rayon::prelude::*;
 
 use crate::{
     EpochLosses, Metrics, Result, Results, RunConfig, RunDir, Timing, batches,
@@ -19,6 +20,7 @@ use crate::{
     files,
     metrics::MetricsFile,
     run::is_finished,
+    stream::evaluate_streams,
     teacher::Teacher,
 };
 
@@ -190,12 +192,17 @@ impl<'a> Training<'a> {
     fn train_epoch(&mut self) -> Result<(EpochLosses, f32)> {
         let config = self.config;
         let epoch = self.epoch + 1;
-        if config.data.stream {
+        if config.data.stream && config.data.transitions.is_none() {
             self.data.refresh(config, epoch)?;
         }
         let learning_rate =
             config.decay.rate(config.learning_rate, config.final_fraction, epoch, config.epochs);
         self.trainer.set_learning_rate(learning_rate);
+        if let Some(transitions) = config.data.curriculum() {
+            let losses = self.train_on(&transitions, epoch)?;
+            self.epoch = epoch;
+            return Ok((losses, learning_rate));
+        }
         let sequences = self.data.train();
         let order = batches::order(config.seed, epoch, sequences.len(), config.batch);
         let mut losses = EpochLosses::default();
@@ -208,11 +215,28 @@ impl<'a> Training<'a> {
         Ok((losses, learning_rate))
     }
 
+    /// As many fresh transitions as there would be sequences.
+    fn train_on(&mut self, curriculum: &Curriculum, epoch: u64) -> Result<EpochLosses> {
+        let (config, task) = (self.config, self.data.task());
+        let count = config.data.sequences as u64;
+        let owned: Vec<OwnedTransition> = (0..count)
+            .into_par_iter()
+            .map(|index| curriculum.sample(task, config.seed, epoch, index))
+            .collect::<pgn_structures::Result<_>>()?;
+        let transitions: Vec<_> = owned.iter().map(OwnedTransition::get).collect();
+        let mut losses = EpochLosses::default();
+        for batch in transitions.chunks(config.batch) {
+            let share = batch.len() as f64 / transitions.len() as f64;
+            losses.add(&self.trainer.step_on(batch)?, share);
+        }
+        Ok(losses)
+    }
+
     /// Scores the model on the validation set, keeps it if it is the best, and writes it down.
     fn evaluate(&mut self, losses: EpochLosses, learning_rate: f32) -> Result<f64> {
         let model = self.trainer.model();
         let validation = evaluate(model, self.data.validation())?;
-        if Best::improves(self.best.as_ref(), &validation) {
+        if Best::improves(self.best.as_ref(), &validation, self.config.data.transitions.is_some()) {
             let parameters = model.parameters().clone();
             let epoch = self.epoch;
             self.best = Some(Best { epoch, validation: validation.clone(), parameters });
@@ -265,8 +289,12 @@ impl<'a> Training<'a> {
         let model = Model::from_parameters(config.network.clone(), best.parameters)?;
         let test_started = Instant::now();
         let mut test = Vec::new();
-        for set in self.data.tests(&config.test, config.seed) {
-            test.push(evaluate_set(&model, &set?)?);
+        if config.network.iterated().is_some() {
+            test = evaluate_streams(&model, self.data.task(), &config.test, config.seed)?;
+        } else {
+            for set in self.data.tests(&config.test, config.seed) {
+                test.push(evaluate_set(&model, &set?)?);
+            }
         }
         let results = Results {
             task: config.task.clone(),

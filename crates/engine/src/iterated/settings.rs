@@ -65,6 +65,9 @@ pub enum Participants {
 pub struct Iterated {
     /// Processor steps per operation while training, and the least a rollout may take.
     pub steps: usize,
+    /// While training, transition i of a batch takes i mod (`more_steps` + 1) steps more: a model
+    /// that is done has to learn to stay done.
+    pub more_steps: usize,
     /// How many more a rollout may take for every step that reached a new node. It stops sooner
     /// when nothing changes any more.
     pub steps_per_depth: usize,
@@ -83,6 +86,7 @@ impl Default for Iterated {
     fn default() -> Self {
         Iterated {
             steps: 24,
+            more_steps: 24,
             steps_per_depth: 2,
             relations: Relation::ALL.to_vec(),
             cap: Some(6.0),
@@ -98,6 +102,9 @@ impl Iterated {
         let invalid = |what: &str| Err(Error::InvalidConfig(what.into()));
         if !(1..=4096).contains(&self.steps) {
             return invalid("an iterated processor takes from 1 to 4096 steps");
+        }
+        if self.more_steps > 4096 {
+            return invalid("more_steps is at most 4096");
         }
         if self.steps_per_depth > 64 {
             return invalid("steps_per_depth is at most 64");

@@ -31,6 +31,8 @@ const GROUP: usize = 8;
 /// those of all steps, a that of the last.
 #[derive(Debug, Default)]
 struct Tape {
+    /// How many steps this transition takes.
+    steps: usize,
     reach: Reach,
     heads: Heads,
     /// Where the rows of step 1, 2, … begin; behind the last step those of the last x.
@@ -61,11 +63,15 @@ pub fn gradients(
     path: Path,
     batch: &[(Transition<'_>, f32)],
 ) -> (Losses, Parameters) {
+    let settings = &weights.settings;
     let mut groups: Vec<(Losses, Blocks)> = batch
         .par_chunks(GROUP)
-        .map_init(Tape::default, |tape, group| {
+        .enumerate()
+        .map_init(Tape::default, |tape, (number, group)| {
             let (mut losses, mut blocks) = (Losses::default(), Blocks::zeros(config));
-            for &(transition, share) in group {
+            for (place, &(transition, share)) in group.iter().enumerate() {
+                let index = number * GROUP + place;
+                tape.steps = settings.steps + index % (settings.more_steps + 1);
                 losses.add(&on_path!(path, simd => {
                     let losses = forward(simd, config, weights, transition, share, tape);
                     backward(simd, config, weights, tape, &mut blocks);
@@ -96,13 +102,13 @@ fn forward<S: Simd>(
     share: f32,
     tape: &mut Tape,
 ) -> Losses {
-    let (k, settings) = (config.k, &weights.settings);
+    let (k, steps) = (config.k, tape.steps);
     let Transition { before, operation, .. } = transition;
-    tape.reach.find(settings.participants, before, operation, settings.steps);
+    tape.reach.find(weights.settings.participants, before, operation, steps);
     let of_node = |node: u32| (transition.priorities[node as usize], before[node as usize]);
     tape.heads.encode(simd, config, weights, &tape.reach, operation, of_node);
-    process(simd, k, weights, settings.steps, tape);
-    let last = tape.starts[settings.steps] * k;
+    process(simd, k, weights, steps, tape);
+    let last = tape.starts[steps] * k;
     tape.heads.answer(simd, k, weights, &tape.x[last..]);
     let mut losses = Losses::default();
 
@@ -205,7 +211,7 @@ fn backward<S: Simd>(
     tape: &mut Tape,
     gradients: &mut Blocks,
 ) {
-    let (k, steps) = (config.k, weights.settings.steps);
+    let (k, steps) = (config.k, tape.steps);
     let reach = &tape.reach;
     let (a, rows) = (reach.nodes.len(), tape.starts[steps]);
     let (d_logit, d_masks) = (tape.heads.logit, &tape.d_masks[..a]);

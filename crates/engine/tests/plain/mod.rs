@@ -137,10 +137,11 @@ impl<'a> Plain<'a> {
         Outcome { answer, masks, scores, x }
     }
 
-    /// The weighted loss of one transition.
-    pub fn loss(&self, transition: &Transition) -> f64 {
+    /// The weighted loss of transition `index` of a batch.
+    pub fn loss(&self, index: usize, transition: &Transition) -> f64 {
         let n = transition.before.len();
-        let outcome = self.run(transition, self.settings.steps);
+        let steps = self.settings.steps + index % (self.settings.more_steps + 1);
+        let outcome = self.run(transition, steps);
         let bce = |logit: f64, target: u8| {
             let p = 1.0 / (1.0 + (-logit).exp());
             -(if target == 1 { p } else { 1.0 - p }).ln()

@@ -1,0 +1,131 @@
+//! Evaluation one operation at a time, in O(n) memory: what a data set would hold (n pointers per
+//! operation) does not fit for a million nodes.
+
+use pgn_engine::{Model, State};
+use pgn_structures::{Node, Sampling, SequenceStream, Split, Task};
+use rayon::prelude::*;
+
+use crate::{Error, Execution, Result, Tally, TestConfig, TestScores};
+
+/// The scores of a model with an iterated processor on every test set of `test` at `seed`: the
+/// same sequences, and the same scores, as [`evaluate_set`](crate::evaluate_set) on sampled data
+/// sets. Sequences run in parallel on the current rayon pool.
+pub fn evaluate_streams(
+    model: &Model,
+    task: &Task,
+    test: &TestConfig,
+    seed: u64,
+) -> Result<Vec<TestScores>> {
+    let sizes = test.nodes.iter().zip(&test.ops);
+    let of_size = |(&nodes, &ops): (&usize, &usize)| {
+        let count = test.sequences;
+        let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
+        evaluate_stream(model, task, &sampling)
+    };
+    sizes.map(of_size).collect()
+}
+
+/// The same for one test set.
+pub fn evaluate_stream(model: &Model, task: &Task, sampling: &Sampling) -> Result<TestScores> {
+    if model.config().iterated().is_none() {
+        return Err(Error::Request(
+            "only models with an iterated processor are evaluated one operation at a time".into(),
+        ));
+    }
+    let &Sampling { nodes, ops, count, .. } = sampling;
+    let one = |index: usize| roll(model, task, sampling, index as u64);
+    let rolled = (0..count).into_par_iter().map(one).collect::<Result<Vec<Rolled>>>()?;
+    let mut tally = Tally::default();
+    let mut all = Rolled::default();
+    for one in &rolled {
+        tally.join(&one.tally);
+        all.first_error = [all.first_error, one.first_error].into_iter().flatten().min();
+        all.steps += one.steps;
+        all.max_steps = all.max_steps.max(one.max_steps);
+        all.participants += one.participants;
+        all.max_participants = all.max_participants.max(one.max_participants);
+    }
+    let operations = (ops * count).max(1) as f64;
+    let execution = Execution {
+        first_error: all.first_error,
+        mean_steps: all.steps as f64 / operations,
+        max_steps: all.max_steps,
+        mean_participants: all.participants as f64 / operations,
+        max_participants: all.max_participants,
+    };
+    let scores = tally.scores();
+    Ok(TestScores { nodes, ops, sequences: count, scores, execution: Some(execution) })
+}
+
+/// What one sequence gave.
+#[derive(Default)]
+struct Rolled {
+    tally: Tally,
+    first_error: Option<usize>,
+    steps: u64,
+    max_steps: usize,
+    participants: u64,
+    max_participants: usize,
+}
+
+fn roll(model: &Model, task: &Task, sampling: &Sampling, index: u64) -> Result<Rolled> {
+    let mut truth = SequenceStream::new(task, sampling, index)?;
+    let mut state = model.start_with(truth.priorities())?;
+    let mut rolled = Rolled::default();
+    let mut difference = Difference::new(sampling.nodes);
+    let (mut all_right, nodes) = (true, sampling.nodes as u64);
+    for t in 0..sampling.ops {
+        let (operation, answer) = truth.advance()?;
+        let guess = state.apply(operation)?.value();
+        let right = rolled.tally.answer(guess, answer);
+        let wrong_masks = difference.update(&truth, &state);
+        let (pointers, masks) = rolled.tally.hits();
+        pointers.right += nodes - difference.count;
+        pointers.of += nodes;
+        masks.right += nodes - wrong_masks;
+        masks.of += nodes;
+        all_right &= right;
+        if !right || difference.count > 0 {
+            rolled.first_error = rolled.first_error.or(Some(t));
+        }
+        let participants = state.participants().map_or(0, <[Node]>::len);
+        rolled.steps += state.steps() as u64;
+        rolled.max_steps = rolled.max_steps.max(state.steps());
+        rolled.participants += participants as u64;
+        rolled.max_participants = rolled.max_participants.max(participants);
+    }
+    let exact = rolled.first_error.is_none();
+    rolled.tally.end(all_right, exact);
+    Ok(rolled)
+}
+
+/// Which of a model's pointers are not the truth's, kept up to date by looking only at nodes that
+/// either of them touched.
+struct Difference {
+    differs: Vec<bool>, // [n]
+    count: u64,
+}
+
+impl Difference {
+    fn new(nodes: usize) -> Difference {
+        Difference { differs: vec![false; nodes], count: 0 }
+    }
+
+    /// Compares after an operation; how many masks are wrong.
+    fn update(&mut self, truth: &SequenceStream, state: &State<'_>) -> u64 {
+        let visited = truth.visited();
+        let mut wrong_masks = 0;
+        let mut look = |node: Node| {
+            let differs = truth.pointer(node) != state.pointers()[node as usize];
+            let before = std::mem::replace(&mut self.differs[node as usize], differs);
+            self.count = self.count + u64::from(differs) - u64::from(before);
+            let is_zero = state.mask_logits()[node as usize] <= 0.0;
+            wrong_masks += u64::from(is_zero != visited.contains(node));
+        };
+        visited.nodes().iter().for_each(|&node| look(node));
+        // Only participants can have mask 0, and only with mask 0 does a pointer move.
+        let participants = state.participants().unwrap_or_default();
+        participants.iter().filter(|&&node| !visited.contains(node)).for_each(|&node| look(node));
+        wrong_masks
+    }
+}

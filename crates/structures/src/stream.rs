@@ -1,0 +1,78 @@
+//! Sequences one operation at a time, for structures too large for a data set.
+
+use crate::{
+    Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Split, Task, Visited,
+};
+
+/// Sequence `index` of what [`Dataset::sample`](crate::Dataset::sample) would sample, step by step
+/// and in O(n) memory: a data set keeps all pointers after every operation.
+///
+/// ```
+/// use pgn_structures::{Dataset, Sampling, SequenceStream, Task};
+///
+/// let task = Task::named("dsu")?;
+/// let sampling = Sampling { count: 1, ..Sampling::paper(20) };
+/// let set = Dataset::sample(&task, &sampling)?;
+/// let mut stream = SequenceStream::new(&task, &sampling, 0)?;
+/// for (t, &operation) in set.operations.iter().enumerate() {
+///     assert_eq!(stream.advance()?, (operation, set.answers[t] == 1));
+///     assert_eq!(stream.pointer(3), set.sequence(0).pointers_after(t)[3]);
+/// }
+/// # Ok::<(), pgn_structures::Error>(())
+/// ```
+pub struct SequenceStream {
+    structure: Box<dyn PointerStructure>,
+    priorities: Vec<f32>,
+    rng: Rng,
+    visited: Visited,
+}
+
+impl SequenceStream {
+    /// A fresh structure, before its first operation.
+    pub fn new(task: &Task, sampling: &Sampling, index: u64) -> Result<SequenceStream> {
+        let &Sampling { nodes, seed, split, .. } = sampling;
+        if !Split::OF_SEQUENCES.contains(&split) {
+            return Err(Error::Request(format!("no sequences are drawn for the split `{split}`")));
+        }
+        if !(2..=Sampling::MAX_NODES).contains(&nodes) {
+            return Err(Error::Request(format!(
+                "nodes = {nodes}; expected from 2 to {}",
+                Sampling::MAX_NODES
+            )));
+        }
+        let mut rng = Rng::new([seed, split.stream(), nodes as u64, index]);
+        let mut priorities = vec![0.0; nodes];
+        crate::sampling::draw_priorities(&mut rng, &mut priorities);
+        let mut structure = task.make();
+        structure.reset(&priorities);
+        Ok(SequenceStream { structure, priorities, rng, visited: Visited::new(nodes) })
+    }
+
+    /// rᵢ \[nodes\]
+    pub fn priorities(&self) -> &[f32] {
+        &self.priorities
+    }
+
+    /// Draws the next operation and applies it: what it was, and its answer.
+    pub fn advance(&mut self) -> Result<(Operation, bool)> {
+        let nodes = self.priorities.len();
+        let operation = self.structure.sample(nodes as Node, &mut self.rng);
+        operation.check(nodes)?;
+        self.visited.clear();
+        Ok((operation, self.structure.apply(operation, &mut self.visited)))
+    }
+
+    /// What the last operation visited.
+    pub fn visited(&self) -> &Visited {
+        &self.visited
+    }
+
+    /// Where a node points.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
+    pub fn pointer(&self, node: Node) -> Node {
+        self.structure.pointer(node)
+    }
+}
