@@ -2,14 +2,23 @@
 //! multiple of 8.
 //!
 //! A tile of up to 6 × 16 results stays in registers while the depth is walked once. Matrices here
-//! are some 20 × 32, so nothing is packed or blocked for caches; rows are split evenly between
-//! tiles (20 = 5 + 5 + 5 + 5, not 6 + 6 + 6 + 2). Each result is one chain of multiply-adds in the
-//! order of the depth, so its bits do not depend on the tile it fell into.
+//! are some 20 × 32, so nothing is blocked for caches; rows are split evenly between tiles
+//! (20 = 5 + 5 + 5 + 5, not 6 + 6 + 6 + 2). Each result is one chain of multiply-adds in the order of
+//! the depth, so its bits do not depend on the tile it fell into.
+//!
+//! The loops over the depth are the only place in the project that reads memory unchecked: with a
+//! check for every element the loop has twice the instructions and is no longer bound by arithmetic.
+//! The bounds are asserted once a tile instead.
 
 use fearless_simd::{f32x8, prelude::*};
 
-use super::LANES;
+use super::{
+    LANES,
+    rows::{load, store},
+};
 
+/// Columns of a tile: two vectors.
+const WIDTH: usize = 2 * LANES;
 /// The most rows a tile has: 6 × 2 accumulators leave 4 of 16 registers for operands.
 const ROWS: usize = 6;
 
@@ -45,9 +54,25 @@ pub enum Then {
     Relu,
 }
 
+/// A function call with the height of a tile as a constant.
+macro_rules! with_height {
+    ($height:expr, $call:ident ( $($arg:expr),* )) => {
+        match $height {
+            1 => $call::<S, 1>($($arg),*),
+            2 => $call::<S, 2>($($arg),*),
+            3 => $call::<S, 3>($($arg),*),
+            4 => $call::<S, 4>($($arg),*),
+            5 => $call::<S, 5>($($arg),*),
+            _ => $call::<S, ROWS>($($arg),*),
+        }
+    };
+}
+
 /// C\[rows, cols\] = then(start + A\[rows, depth\] · B\[depth, cols\]).
+///
+/// Not inlined: one copy of each loop serves all callers, and a call is nothing beside a product.
 #[allow(clippy::too_many_arguments)] // the shape of a matrix product
-#[inline(always)]
+#[inline(never)]
 pub fn matmul<S: Simd>(
     simd: S,
     (rows, depth, cols): (usize, usize, usize),
@@ -61,25 +86,17 @@ pub fn matmul<S: Simd>(
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut column = 0;
-            while column < cols {
-                let wide = cols - column >= 2 * LANES;
+            for column in (0..cols).step_by(WIDTH) {
                 let b = mat(&b.data[column..], b.stride);
                 for (row, height) in even_blocks(rows) {
                     let a = mat(&a.data[row * a.stride..], a.stride);
-                    let place = Place { row, column, start, then, c_stride };
-                    macro_rules! tile {
-                        ($($r:literal)*) => {
-                            match height {
-                                $($r if wide => product::<S, $r, 2>(simd, depth, a, b, place, c),
-                                $r => product::<S, $r, 1>(simd, depth, a, b, place, c),)*
-                                _ => unreachable!("blocks have 1 to 6 rows"),
-                            }
-                        };
+                    let c = Target { data: c, stride: c_stride, row, column, start, then };
+                    if cols - column >= WIDTH {
+                        with_height!(height, product(simd, depth, a, b, c));
+                    } else {
+                        with_height!(height, product_narrow(simd, depth, a, b, c));
                     }
-                    tile!(1 2 3 4 5 6);
                 }
-                column += if wide { 2 * LANES } else { LANES };
             }
         },
     )
@@ -87,7 +104,7 @@ pub fn matmul<S: Simd>(
 
 /// C\[rows, cols\] += Aᵀ · B, where A is \[depth, rows\] and B is \[depth, cols\]: the weight gradient
 /// of a layer, from its inputs and the gradients of its outputs.
-#[inline(always)]
+#[inline(never)]
 pub fn matmul_transposed<S: Simd>(
     simd: S,
     (rows, depth, cols): (usize, usize, usize),
@@ -100,136 +117,161 @@ pub fn matmul_transposed<S: Simd>(
     if depth == 0 {
         return;
     }
+    let (start, then) = (Start::Result, Then::Store);
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut column = 0;
-            while column < cols {
-                let wide = cols - column >= 2 * LANES;
+            for column in (0..cols).step_by(WIDTH) {
                 let b = mat(&b.data[column..], b.stride);
                 for (row, height) in even_blocks(rows) {
                     let a = mat(&a.data[row..], a.stride);
-                    let place =
-                        Place { row, column, start: Start::Result, then: Then::Store, c_stride };
-                    macro_rules! tile {
-                        ($($r:literal)*) => {
-                            match height {
-                                $($r if wide => product_t::<S, $r, 2>(simd, depth, a, b, place, c),
-                                $r => product_t::<S, $r, 1>(simd, depth, a, b, place, c),)*
-                                _ => unreachable!("blocks have 1 to 6 rows"),
-                            }
-                        };
+                    let c = Target { data: c, stride: c_stride, row, column, start, then };
+                    if cols - column >= WIDTH {
+                        with_height!(height, product_t(simd, depth, a, b, c));
+                    } else {
+                        with_height!(height, product_t_narrow(simd, depth, a, b, c));
                     }
-                    tile!(1 2 3 4 5 6);
                 }
-                column += if wide { 2 * LANES } else { LANES };
             }
         },
     )
 }
 
-/// Splits `rows` into as few blocks of at most [`ROWS`] as possible, as even as possible.
+/// Splits `rows` into as few blocks of at most [`ROWS`] as possible, as even as possible: the place
+/// and the height of each.
 #[inline(always)]
 fn even_blocks(rows: usize) -> impl Iterator<Item = (usize, usize)> {
     let blocks = rows.div_ceil(ROWS);
+    let (height, higher) = (rows / blocks.max(1), rows % blocks.max(1));
     (0..blocks).map(move |block| {
-        let (from, to) = (block * rows / blocks, (block + 1) * rows / blocks);
-        (from, to - from)
+        (block * height + block.min(higher), height + usize::from(block < higher))
     })
 }
 
-/// Where a tile lies in the result and how it gets there.
-#[derive(Clone, Copy)]
-struct Place<'a> {
+/// Where a tile goes.
+struct Target<'c, 's> {
+    data: &'c mut [f32],
+    stride: usize,
     row: usize,
     column: usize,
-    start: Start<'a>,
+    start: Start<'s>,
     then: Then,
-    c_stride: usize,
 }
 
-type Tile<S, const R: usize, const V: usize> = [[f32x8<S>; V]; R];
-
-/// One tile of A·B; A's rows are walked side by side.
-#[inline(always)]
-fn product<S: Simd, const R: usize, const V: usize>(
-    simd: S,
-    depth: usize,
-    a: Mat,
-    b: Mat,
-    place: Place,
-    c: &mut [f32],
-) {
-    let mut sum: Tile<S, R, V> = [[f32x8::splat(simd, 0.0); V]; R];
-    let rows: [&[f32]; R] = std::array::from_fn(|r| &a.data[r * a.stride..][..depth]);
-    #[allow(clippy::needless_range_loop)] // p walks all rows at once
-    for p in 0..depth {
-        let row = &b.data[p * b.stride..][..LANES * V];
-        let right: [f32x8<S>; V] =
-            std::array::from_fn(|v| f32x8::from_slice(simd, &row[LANES * v..][..LANES]));
-        for r in 0..R {
-            let left = f32x8::splat(simd, rows[r][p]);
-            for v in 0..V {
-                sum[r][v] = left.mul_add(right[v], sum[r][v]);
+impl Target<'_, '_> {
+    /// Adds the start, applies what follows, stores the tile.
+    #[inline(always)]
+    fn take<S: Simd, const R: usize, const V: usize>(self, simd: S, sum: [[f32x8<S>; V]; R]) {
+        let zero = f32x8::splat(simd, 0.0);
+        let Target { data, stride, row, column, start, then } = self;
+        for (r, mut sum) in sum.into_iter().enumerate() {
+            let target = &mut data[(row + r) * stride + column..][..V * LANES];
+            let from: &[f32] = match start {
+                Start::Zero => &[0.0; WIDTH],
+                Start::Row(bias) => &bias[column..],
+                Start::Mat(m) => &m.data[(row + r) * m.stride + column..],
+                Start::Result => target,
+            };
+            let from = &from[..V * LANES];
+            for (v, sum) in sum.iter_mut().enumerate() {
+                *sum += load(simd, from, v * LANES);
+            }
+            if then == Then::Relu {
+                sum.iter_mut().for_each(|sum| *sum = sum.max(zero));
+            }
+            for (v, sum) in sum.into_iter().enumerate() {
+                store(sum, target, v * LANES);
             }
         }
     }
-    finish(simd, sum, place, c);
+}
+
+/// One tile of A·B; A's rows are walked side by side.
+#[allow(unsafe_code)]
+#[inline(always)]
+fn product<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
+    /// The depth is walked in strides of this many, so that most addresses are constants.
+    const UNROLL: usize = 4;
+    assert!(a.data.len() >= (R - 1) * a.stride + depth, "A is smaller than its shape");
+    assert!(depth == 0 || b.data.len() >= (depth - 1) * b.stride + WIDTH, "B is too small");
+    let mut sum = [[f32x8::splat(simd, 0.0); 2]; R];
+    // SAFETY: all reads are at rows r < R of A, rows p < depth of B, and elements p < depth or
+    // below WIDTH of those, which the assertions cover.
+    unsafe {
+        let rows: [*const f32; R] = std::array::from_fn(|r| a.data.as_ptr().add(r * a.stride));
+        let line = |p: usize| &*b.data.as_ptr().add(p * b.stride).cast::<[f32; WIDTH]>();
+        let mut p = 0;
+        while p + UNROLL <= depth {
+            for q in p..p + UNROLL {
+                multiply_add(simd, |r| *rows[r].add(q), line(q), &mut sum);
+            }
+            p += UNROLL;
+        }
+        for q in p..depth {
+            multiply_add(simd, |r| *rows[r].add(q), line(q), &mut sum);
+        }
+    }
+    c.take(simd, sum);
 }
 
 /// One tile of Aᵀ·B.
+#[allow(unsafe_code)]
 #[inline(always)]
-fn product_t<S: Simd, const R: usize, const V: usize>(
-    simd: S,
-    depth: usize,
-    a: Mat,
-    b: Mat,
-    place: Place,
-    c: &mut [f32],
-) {
-    let mut sum: Tile<S, R, V> = [[f32x8::splat(simd, 0.0); V]; R];
+fn product_t<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
+    assert!(a.data.len() >= (depth - 1) * a.stride + R, "A is smaller than its shape");
+    assert!(b.data.len() >= (depth - 1) * b.stride + WIDTH, "B is smaller than its shape");
+    let mut sum = [[f32x8::splat(simd, 0.0); 2]; R];
     for p in 0..depth {
-        let left = &a.data[p * a.stride..][..R];
-        let row = &b.data[p * b.stride..][..LANES * V];
-        let right: [f32x8<S>; V] =
-            std::array::from_fn(|v| f32x8::from_slice(simd, &row[LANES * v..][..LANES]));
-        for r in 0..R {
-            let left = f32x8::splat(simd, left[r]);
-            for v in 0..V {
-                sum[r][v] = left.mul_add(right[v], sum[r][v]);
-            }
-        }
+        // SAFETY: `p` is below `depth`, so the assertions cover both reads.
+        let (left, line) = unsafe {
+            let left = a.data.as_ptr().add(p * a.stride).cast::<[f32; R]>();
+            let line = b.data.as_ptr().add(p * b.stride).cast::<[f32; WIDTH]>();
+            (&*left, &*line)
+        };
+        multiply_add(simd, |r| left[r], line, &mut sum);
     }
-    finish(simd, sum, place, c);
+    c.take(simd, sum);
 }
 
-/// Adds the start, applies what follows, stores the tile.
+/// [`product`] where only 8 columns are left.
 #[inline(always)]
-fn finish<S: Simd, const R: usize, const V: usize>(
-    simd: S,
-    sum: Tile<S, R, V>,
-    place: Place,
-    c: &mut [f32],
-) {
-    let zero = f32x8::splat(simd, 0.0);
-    for (r, sum) in sum.iter().enumerate() {
-        let row = place.row + r;
-        let target = &mut c[row * place.c_stride + place.column..][..LANES * V];
-        for v in 0..V {
-            let target = &mut target[LANES * v..][..LANES];
-            let column = place.column + LANES * v;
-            let mut value = match place.start {
-                Start::Zero => sum[v],
-                Start::Row(bias) => sum[v] + f32x8::from_slice(simd, &bias[column..][..LANES]),
-                Start::Mat(m) => {
-                    sum[v] + f32x8::from_slice(simd, &m.data[row * m.stride + column..][..LANES])
-                }
-                Start::Result => sum[v] + f32x8::from_slice(simd, target),
-            };
-            if place.then == Then::Relu {
-                value = value.max(zero);
-            }
-            value.store_slice(target);
+fn product_narrow<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
+    let mut sum = [[f32x8::splat(simd, 0.0)]; R];
+    for p in 0..depth {
+        let right = load(simd, b.data, p * b.stride);
+        for (r, sum) in sum.iter_mut().enumerate() {
+            sum[0] = f32x8::splat(simd, a.data[r * a.stride + p]).mul_add(right, sum[0]);
         }
+    }
+    c.take(simd, sum);
+}
+
+/// [`product_t`] where only 8 columns are left.
+#[inline(always)]
+fn product_t_narrow<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
+    let mut sum = [[f32x8::splat(simd, 0.0)]; R];
+    for p in 0..depth {
+        let left = &a.data[p * a.stride..][..R];
+        let right = load(simd, b.data, p * b.stride);
+        for (left, sum) in left.iter().zip(&mut sum) {
+            sum[0] = f32x8::splat(simd, *left).mul_add(right, sum[0]);
+        }
+    }
+    c.take(simd, sum);
+}
+
+/// sum += left ⊗ line.
+#[inline(always)]
+fn multiply_add<S: Simd, const R: usize>(
+    simd: S,
+    left: impl Fn(usize) -> f32,
+    line: &[f32; WIDTH],
+    sum: &mut [[f32x8<S>; 2]; R],
+) {
+    let right = [load(simd, line, 0), load(simd, line, LANES)];
+    for (r, sum) in sum.iter_mut().enumerate() {
+        let left = f32x8::splat(simd, left(r));
+        sum[0] = left.mul_add(right[0], sum[0]);
+        sum[1] = left.mul_add(right[1], sum[1]);
     }
 }

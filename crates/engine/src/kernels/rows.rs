@@ -22,20 +22,32 @@ pub fn store<S: Simd>(value: f32x8<S>, row: &mut [f32], at: usize) {
     value.store_slice(&mut row[at..][..LANES]);
 }
 
+/// The vectors of a row.
+#[inline(always)]
+fn vectors(row: &[f32]) -> &[[f32; LANES]] {
+    row.as_chunks().0
+}
+
+/// The vectors of a row, to change.
+#[inline(always)]
+fn vectors_mut(row: &mut [f32]) -> &mut [[f32; LANES]] {
+    row.as_chunks_mut().0
+}
+
 /// y += a · x.
 #[inline(always)]
 pub fn axpy<S: Simd>(simd: S, a: f32, x: &[f32], y: &mut [f32]) {
     let a = f32x8::splat(simd, a);
-    for at in chunks(y.len()) {
-        store(a.mul_add(load(simd, x, at), load(simd, y, at)), y, at);
+    for (x, y) in vectors(x).iter().zip(vectors_mut(y)) {
+        a.mul_add(f32x8::load_array_ref(simd, x), f32x8::load_array_ref(simd, y)).store_array(y);
     }
 }
 
 /// y += x.
 #[inline(always)]
 pub fn add<S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
-    for at in chunks(y.len()) {
-        store(load(simd, x, at) + load(simd, y, at), y, at);
+    for (x, y) in vectors(x).iter().zip(vectors_mut(y)) {
+        (f32x8::load_array_ref(simd, x) + f32x8::load_array_ref(simd, y)).store_array(y);
     }
 }
 
@@ -43,8 +55,8 @@ pub fn add<S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
 #[inline(always)]
 pub fn dot<S: Simd>(simd: S, x: &[f32], y: &[f32]) -> f32 {
     let mut total = f32x8::splat(simd, 0.0);
-    for at in chunks(x.len()) {
-        total = load(simd, x, at).mul_add(load(simd, y, at), total);
+    for (x, y) in vectors(x).iter().zip(vectors(y)) {
+        total = f32x8::load_array_ref(simd, x).mul_add(f32x8::load_array_ref(simd, y), total);
     }
     math::sum(total)
 }
@@ -53,9 +65,9 @@ pub fn dot<S: Simd>(simd: S, x: &[f32], y: &[f32]) -> f32 {
 #[inline(always)]
 pub fn gate<S: Simd>(simd: S, gate: &[f32], x: &[f32], y: &mut [f32]) {
     let zero = f32x8::splat(simd, 0.0);
-    for at in chunks(y.len()) {
-        let open = load(simd, gate, at).simd_gt(zero);
-        store(open.select(load(simd, x, at), zero), y, at);
+    for ((gate, x), y) in vectors(gate).iter().zip(vectors(x)).zip(vectors_mut(y)) {
+        let open = f32x8::load_array_ref(simd, gate).simd_gt(zero);
+        open.select(f32x8::load_array_ref(simd, x), zero).store_array(y);
     }
 }
 
@@ -70,11 +82,11 @@ pub fn max_with_source<S: Simd>(
     source: &mut [u32],
 ) {
     let number = u32x8::splat(simd, number);
-    for at in chunks(top.len()) {
-        let (new, old) = (load(simd, row, at), load(simd, top, at));
-        let source = &mut source[at..][..LANES];
+    let tops = vectors_mut(top).iter_mut().zip(source.as_chunks_mut::<LANES>().0);
+    for (row, (top, source)) in vectors(row).iter().zip(tops) {
+        let (new, old) = (f32x8::load_array_ref(simd, row), f32x8::load_array_ref(simd, top));
         let higher = new.simd_gt(old);
-        store(higher.select(new, old), top, at);
-        higher.select(number, u32x8::from_slice(simd, source)).store_slice(source);
+        higher.select(new, old).store_array(top);
+        higher.select(number, u32x8::load_array_ref(simd, source)).store_array(source);
     }
 }
