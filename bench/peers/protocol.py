@@ -5,9 +5,9 @@ A contestant loads its data and weights, warms up (compiles), and prints one JSO
     {"ready": true, "losses": {"query": …, "masks": …, "pointers": …, "total": …}, …}
 
 with the losses of the given weights before any training. Then it answers each line `run` on
-standard input with one measured repetition, {"seconds": x}, until it reads `quit`. A training
-contestant also knows `save FILE`, which writes its weights as they are now (the warm-up has been
-one epoch already).
+standard input with one measured repetition, {"seconds": x, "cpu_seconds": y} (y: processor time of
+all its threads), until it reads `quit`. A training contestant also knows `save FILE`, which writes
+its weights as they are now (the warm-up has been one epoch already).
 """
 
 from __future__ import annotations
@@ -80,11 +80,13 @@ def serve(args, repetition, losses: dict[str, float], weights=None, **details) -
         if command != "run":
             sys.exit(f"unknown command {command!r}: expected `run`, `save FILE` or `quit`")
         seconds = []
+        used = time.process_time()
         for _ in range(args.repeats):
             start = time.perf_counter()
             repetition()
             seconds.append(time.perf_counter() - start)
-        say({"seconds": statistics.median(seconds)})
+        used = (time.process_time() - used) / args.repeats
+        say({"seconds": statistics.median(seconds), "cpu_seconds": used})
 
 
 def say(message: dict) -> None:

@@ -2,12 +2,15 @@
 
 Written from the paper's pseudocode (figure 2 and appendix C), sharing no code with the crates.
 Run it to check it against naive set and forest simulations and to print the statistics of
-sampled sequences:
+sampled sequences, or give it data-set files to compare their ground truth with its own:
 
     python bench/peers/structures.py
+    python bench/peers/structures.py train.safetensors test.safetensors
 """
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 
@@ -292,7 +295,25 @@ def _depth(pointers):
     return total / len(pointers)
 
 
+def check_file(path: str) -> None:
+    """Whether a data-set file holds what this implementation makes of its operations."""
+    from safetensors import safe_open
+
+    with safe_open(path, "numpy") as file:
+        task = file.metadata()["task"]
+        data = {name: file.get_tensor(name) for name in file.keys()}
+    ours = trace(task, data["priorities"], data["operands"])
+    for name, value in ours.items():
+        if data[name].dtype != value.dtype or not np.array_equal(data[name], value):
+            sys.exit(f"{path}: {name} differ from the Python implementation of {task}")
+    print(f"{path}: {data['answers'].size} operations of {task} agree")
+
+
 def main() -> None:
+    if sys.argv[1:]:
+        for path in sys.argv[1:]:
+            check_file(path)
+        return
     check()
     print("both structures agree with the naive simulations")
     print("task  nodes  answer 1  mask 0  self-pointing  mean depth")

@@ -208,6 +208,7 @@ def teacher_forced(w, batch):
     if folded:
         parameters = fold(w)
         e = e @ parameters["matrix"][:2] + parameters["offset"]
+    e = e.unbind(0)  # indexing would make every step's gradient as large as the whole
     zs, hs, losses = [], [], []
     for t in range(T):
         z, h = stepper(parameters, h, e[t], batch["graph"][t])
