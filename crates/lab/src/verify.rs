@@ -33,15 +33,20 @@ pub struct Failure {
 impl Failure {
     /// The case in text: the forest before, after, and as the model has it.
     pub fn picture(&self) -> String {
-        let draw = |pointers: &[Node]| forest::picture(pointers, 40);
+        let draw = |pointers: &[Node]| forest::picture(pointers, 12);
         let answer = |yes: bool| u8::from(yes);
-        let moved: Vec<String> = (0..)
-            .zip(self.after.iter().zip(&self.guessed))
-            .filter(|(_, (truth, guess))| truth != guess)
-            .map(|(node, (truth, guess))| {
+        let pairs = || (0..).zip(self.after.iter().zip(&self.guessed));
+        let wrong = pairs().filter(|(_, (truth, guess))| truth != guess);
+        let mut moved: Vec<String> = wrong
+            .clone()
+            .take(6)
+            .map(|(node, (truth, guess)): (Node, _)| {
                 format!("node {node} points to {guess} instead of {truth}")
             })
             .collect();
+        if let more @ 1.. = wrong.count() - moved.len() {
+            moved.push(format!("{more} more are wrong"));
+        }
         let wrong =
             if moved.is_empty() { "all pointers are right".into() } else { moved.join(", ") };
         format!(
