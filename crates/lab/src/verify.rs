@@ -218,6 +218,7 @@ pub fn verify_shape(
 struct Trial<'a> {
     task: &'a Task,
     state: pgn_engine::State<'a>,
+    depths: Vec<u32>,
     verdict: Verdict,
 }
 
@@ -232,7 +233,7 @@ impl<'a> Trial<'a> {
             return Err(Error::Request(format!("{nodes} nodes are too few; expected at least 2")));
         }
         let state = model.start_with(&vec![0.0; nodes])?;
-        Ok(Trial { task, state, verdict: Verdict::new(cases, nodes) })
+        Ok(Trial { task, state, depths: Vec::new(), verdict: Verdict::new(cases, nodes) })
     }
 
     fn attempt(&mut self, before: &[Node], operation: Operation) -> Result<()> {
@@ -243,10 +244,8 @@ impl<'a> Trial<'a> {
         let verdict = &mut self.verdict;
         verdict.transitions += 1;
         verdict.max_steps = verdict.max_steps.max(self.state.steps());
-        if verdict.transitions % 64 == 1 {
-            let deepest = forest::depths(before).into_iter().max().unwrap_or(0);
-            verdict.depth = verdict.depth.max(deepest);
-        }
+        forest::depths_into(before, &mut self.depths);
+        verdict.depth = verdict.depth.max(self.depths.iter().copied().max().unwrap_or(0));
         if guess != (truth.answer == 1) || self.state.pointers() != truth.after {
             verdict.wrong += 1;
             verdict.failure.get_or_insert_with(|| Failure {
