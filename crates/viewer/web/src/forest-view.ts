@@ -3,7 +3,7 @@
 import { select, type Selection } from 'd3-selection';
 import 'd3-transition';
 import { h, stillness } from './dom';
-import { ASPECT, forest, place } from './forest';
+import { ASPECT, MARGIN, forest, place } from './forest';
 
 /** What to draw. */
 export interface Picture {
@@ -53,6 +53,9 @@ export class ForestView {
     this.box = h('div', { class: 'canvas' }, this.svg);
     this.element = h('section', { class: 'forest' }, h('h2', {}, title, ' ', this.facts), this.note, this.box);
     this.svg.addEventListener('keydown', (event) => this.key(event));
+    this.svg.addEventListener('focusin', (event) => {
+      this.focused = Number((event.target as Element).getAttribute('data-node') ?? this.focused);
+    });
   }
 
   /** The room there is, in pixels. */
@@ -70,9 +73,9 @@ export class ForestView {
     const { pointers, cell } = picture;
     const [width, height] = this.room();
     const { bows, depth } = forest(pointers);
-    const places = place(pointers, Math.floor(width / cell));
-    const across = Math.max(width, places.width * cell);
-    const down = Math.max(height, places.height * cell * ASPECT);
+    const places = place(pointers, Math.floor((width - 2 * MARGIN) / cell));
+    const across = Math.max(width, places.width * cell + 2 * MARGIN);
+    const down = Math.max(height, places.height * cell * ASPECT + 2 * MARGIN);
     // In the middle, unless it is too large for that.
     const dx = (across - places.width * cell) / 2;
     const dy = (down - places.height * cell * ASPECT) / 2;
@@ -85,6 +88,7 @@ export class ForestView {
     this.facts.textContent = `${trees} tree${trees > 1 ? 's' : ''}, depth ${Math.max(...depth)}${circles}`;
 
     const radius = cell * 0.36;
+    this.svg.classList.toggle('small', cell < 28);
     const all = pointers.map((_, node) => node);
     // A page in the background gets no frames; transitions would pile up there.
     const animated = animate && this.count === pointers.length && !stillness() && !document.hidden;
@@ -104,7 +108,7 @@ export class ForestView {
       + (pointers[node] === node ? ' self' : ''));
     const lines = all.map((node) => line(at(node), at(pointers[node]), radius, bows.has(node)));
     const path = edge.select<SVGPathElement>('path');
-    const cross = edge.select<SVGTextElement>('text');
+    const cross = edge.select<SVGTextElement>('text').attr('font-size', Math.min(16, Math.max(10, radius * 1.2)));
     const node = this.nodes.selectAll<SVGGElement, number>('g').data(all).join((enter) => this.enter(enter.append('g')));
     node
       .attr('class', (node) => 'node'
@@ -127,11 +131,11 @@ export class ForestView {
     const place_ = ([x, y]: [number, number]) => `translate(${x.toFixed(1)},${y.toFixed(1)})`;
     if (duration === 0) {
       path.interrupt().attr('d', (node) => lines[node].path);
-      cross.interrupt().attr('transform', (node) => place_(lines[node].middle));
+      cross.interrupt().attr('transform', (node) => place_(lines[node].mark));
       node.interrupt().attr('transform', (node) => place_(at(node)));
     } else {
       path.transition().duration(duration).attr('d', (node) => lines[node].path);
-      cross.transition().duration(duration).attr('transform', (node) => place_(lines[node].middle));
+      cross.transition().duration(duration).attr('transform', (node) => place_(lines[node].mark));
       node.transition().duration(duration).attr('transform', (node) => place_(at(node)));
     }
   }
@@ -168,11 +172,11 @@ export class ForestView {
 }
 
 /** A pointer's line with its arrowhead. All have the same form, so that one can turn into any other. */
-function line([x1, y1]: [number, number], [x2, y2]: [number, number], radius: number, bow: boolean): { path: string; middle: [number, number] } {
+function line([x1, y1]: [number, number], [x2, y2]: [number, number], radius: number, bow: boolean): { path: string; mark: [number, number] } {
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length < 1) {
     const here = `${x1.toFixed(1)},${y1.toFixed(1)}`;
-    return { path: `M${here}Q${here} ${here}M${here}L${here}L${here}`, middle: [x1 + 1.5 * radius, y1 + 0.4 * radius] };
+    return { path: `M${here}Q${here} ${here}M${here}L${here}L${here}`, mark: [x1 - 0.95 * radius, y1 - 0.95 * radius] };
   }
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
   const bend = bow ? Math.max(2 * radius, length * 0.35) : 0;
@@ -192,7 +196,9 @@ function line([x1, y1]: [number, number], [x2, y2]: [number, number], radius: nu
   const text = (...numbers: number[]) => numbers.map((value) => value.toFixed(1)).join(',');
   const path = `M${text(sx, sy)}Q${text(control[0], control[1])} ${text(tx, ty)}`
     + `M${text(...wing(1))}L${text(tx, ty)}L${text(...wing(-1))}`;
-  return { path, middle: [(sx + tx) / 4 + control[0] / 2, (sy + ty) / 4 + control[1] / 2] };
+  // Nearer to its own node than to the target, where many lines meet.
+  const along = (from: number, over: number, to: number) => 0.5 * from + 0.4 * over + 0.1 * to;
+  return { path, mark: [along(sx, control[0], tx), along(sy, control[1], ty)] };
 }
 
 /** A node in words. */

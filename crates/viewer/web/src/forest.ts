@@ -60,81 +60,105 @@ export interface Places {
   height: number;
 }
 
-interface Block {
-  width: number;
-  height: number;
-}
-
 /** Rows of leaves are shifted against each other, so that lines to the upper ones pass. */
 const SHIFT = 0.5;
 
-/** Lays the forest out `columns` cells wide, or wider if a tree is. */
+/** How high blocks of leaves may be against their width: flat ones look best, but need room. */
+const STEEPNESS = [0.4, 1, 2.5];
+
+/** Lays the forest out, not wider than `columns` cells (of which there are at least 2). */
 export function place(pointers: number[], columns: number): Places {
-  const { roots, children } = forest(pointers);
-  const x = new Array<number>(pointers.length).fill(0);
-  const y = new Array<number>(pointers.length).fill(0);
+  const trees = forest(pointers);
+  for (const steepness of STEEPNESS) {
+    const places = placeTrees(trees, columns, steepness, Infinity);
+    if (places.width <= columns) return places;
+  }
+  return placeTrees(trees, columns, 1, columns);
+}
 
-  /** Places what is below `node`, with the block's left upper corner at 0, 0. */
-  const tree = (node: number): Block & { move: (dx: number, dy: number) => void } => {
-    const leaves = children[node].filter((child) => children[child].length === 0);
-    const inner = children[node].filter((child) => children[child].length > 0).map(tree);
-    const tallest = Math.max(0, ...inner.map((block) => block.height));
-    let rows = Math.max(1, Math.round(Math.sqrt(leaves.length / 2.5)), Math.min(leaves.length, Math.floor(tallest / 2)));
-    const perRow = Math.ceil(leaves.length / rows);
-    rows = leaves.length ? Math.ceil(leaves.length / perRow) : 0;
-    let width = leaves.length ? perRow + (rows > 1 ? SHIFT : 0) : 0;
-    const offsets = inner.map((block) => {
-      const offset = width;
-      width += block.width;
-      return offset;
-    });
-    width = Math.max(1, width);
-    const height = 1 + Math.max(rows, tallest);
-    const move = (dx: number, dy: number) => {
-      x[node] = dx + width / 2;
-      y[node] = dy + 0.5;
-      leaves.forEach((leaf, index) => {
-        const row = Math.floor(index / perRow);
-        const inLast = row === rows - 1 && rows === 1 ? 0 : (row % 2) * SHIFT;
-        // A lone row of leaves and nothing else stays centred below its node.
-        const centre = inner.length === 0 && rows === 1 ? (width - perRow) / 2 : 0;
-        x[leaf] = dx + centre + (index % perRow) + 0.5 + inLast;
-        y[leaf] = dy + 1.5 + row;
-      });
-      inner.forEach((block, index) => block.move(dx + offsets[index], dy + 1));
-    };
-    return { width, height, move };
-  };
+/** A block of nodes that can be moved as a whole. */
+interface Block {
+  width: number;
+  height: number;
+  move: (dx: number, dy: number) => void;
+}
 
-  // Trees from left to right in rows, lone nodes after them: a tree keeps its place among the
-  // others while it grows.
-  const trees = roots.filter((root) => children[root].length > 0).map(tree);
-  const alone = roots.filter((root) => children[root].length === 0);
-  let [left, top, rowHeight, width] = [0, 0, 0, 1];
-  const lay = (block: Block) => {
-    if (left > 0 && left + block.width > columns) [left, top, rowHeight] = [0, top + rowHeight, 0];
-    const at = [left, top] as const;
+/** Puts blocks side by side, in several rows if they are wider than `limit` together. */
+function inRows(blocks: Block[], limit: number): Block {
+  let [left, top, rowHeight, width] = [0, 0, 0, 0];
+  const corners = blocks.map((block): [number, number] => {
+    if (left > 0 && left + block.width > limit) [left, top, rowHeight] = [0, top + rowHeight, 0];
+    const corner: [number, number] = [left, top];
     left += block.width;
     rowHeight = Math.max(rowHeight, block.height);
     width = Math.max(width, left);
-    return at;
+    return corner;
+  });
+  const move = (dx: number, dy: number) =>
+    blocks.forEach((block, index) => block.move(dx + corners[index][0], dy + corners[index][1]));
+  return { width, height: top + rowHeight, move };
+}
+
+/** `limit` is how wide what hangs below a node may be; beyond that it goes into several rows. */
+function placeTrees({ roots, children }: Forest, columns: number, steepness: number, limit: number): Places {
+  const x = new Array<number>(children.length).fill(0);
+  const y = new Array<number>(children.length).fill(0);
+
+  const one = (node: number): Block => ({
+    width: 1,
+    height: 1,
+    move: (dx, dy) => {
+      x[node] = dx + 0.5;
+      y[node] = dy + 0.5;
+    },
+  });
+
+  /** Leaves below one node, as high as steepness has it, or as what stands beside them allows. */
+  const leafBlock = (leaves: number[], beside: number): Block[] => {
+    if (leaves.length === 0) return [];
+    const wanted = Math.max(1, Math.round(Math.sqrt(leaves.length * steepness)), Math.min(leaves.length, Math.floor(beside / 2)));
+    const perRow = Math.min(Math.ceil(leaves.length / wanted), Math.max(1, Math.floor(limit - SHIFT)));
+    const rows = Math.ceil(leaves.length / perRow);
+    const shift = rows > 1 ? SHIFT : 0;
+    const move = (dx: number, dy: number) => leaves.forEach((leaf, index) => {
+      const row = Math.floor(index / perRow);
+      one(leaf).move(dx + (index % perRow) + (row % 2) * shift, dy + row);
+    });
+    return [{ width: perRow + shift, height: rows, move }];
   };
-  for (const block of trees) block.move(...lay(block));
-  if (left > 0) [left, top, rowHeight] = [0, top + rowHeight, 0];
-  for (const node of alone) {
-    const [dx, dy] = lay({ width: 1, height: 1 });
-    [x[node], y[node]] = [dx + 0.5, dy + 0.5];
-  }
-  return { x, y, width, height: top + rowHeight };
+
+  const tree = (node: number): Block => {
+    const inner = children[node].filter((child) => children[child].length > 0).map(tree);
+    const leaves = children[node].filter((child) => children[child].length === 0);
+    const tallest = Math.max(0, ...inner.map((block) => block.height));
+    const below = inRows([...leafBlock(leaves, tallest), ...inner], limit);
+    const width = Math.max(1, below.width);
+    const move = (dx: number, dy: number) => {
+      one(node).move(dx + width / 2 - 0.5, dy);
+      below.move(dx + (width - below.width) / 2, dy + 1);
+    };
+    return { width, height: 1 + below.height, move };
+  };
+
+  // Lone nodes after the trees: a tree keeps its place among the others while it grows.
+  const trees = inRows(roots.filter((root) => children[root].length > 0).map(tree), columns);
+  const alone = inRows(roots.filter((root) => children[root].length === 0).map(one), columns);
+  trees.move(0, 0);
+  alone.move(0, trees.height);
+  return { x, y, width: Math.max(trees.width, alone.width), height: trees.height + alone.height };
 }
 
 /** Cells are higher than they are wide, so that arrows have room. */
 export const ASPECT = 1.3;
 const LARGEST = 46;
-const SMALLEST = 21;
+const SMALLEST = 18;
+
+/** Kept free around everything, for what is drawn beside nodes. */
+export const MARGIN = 8;
 
 /** The widest cell with which every one of these pointer sets fits into width × height. */
 export function cellSize(sets: number[][], width: number, height: number): number {
+  [width, height] = [width - 2 * MARGIN, height - 2 * MARGIN];
   let cell = LARGEST;
   for (const pointers of sets) {
     while (cell > SMALLEST) {

@@ -16,7 +16,7 @@ export const rollout: View = async (root, parameters, context) => {
   const at = (name: string, otherwise: string) => parameters.get(name) ?? otherwise;
 
   const model = modelPicker(models, parameters.get('model'));
-  const source = h('select', {}, h('option', { value: 'test' }, 'test sequence'), h('option', { value: 'chain' }, 'chain (i, i+1), ordered by priority'));
+  const source = h('select', {}, h('option', { value: 'test' }, 'test sequence'), h('option', { value: 'chain' }, 'chain (i, i+1)'));
   source.value = at('source', 'test');
   const nodes = h('input', { type: 'number', min: 2, max: limits.nodes, value: at('nodes', '20'), inputmode: 'numeric' });
   const sequence = h('input', { type: 'number', min: 0, max: limits.sequences - 1, value: at('sequence', '0'), inputmode: 'numeric' });

@@ -97,6 +97,6 @@ function table(details: api.RunDetails): HTMLElement {
   const columns: [string, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['pointer_accuracy', 'pointers'], ['mask_accuracy', 'masks'], ['f1_always_1', 'F₁ of always 1']];
   const shown = columns.filter(([name]) => details.test.some((test) => test[name] !== undefined));
   return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'n'), h('th', { scope: 'col' }, 'ops'), ...shown.map(([, title]) => h('th', { scope: 'col' }, title)))),
-    h('tbody', {}, ...details.test.map((test) => h('tr', {}, h('th', { scope: 'row' }, test.nodes), h('td', {}, test.ops), ...shown.map(([name]) => h('td', {}, score(test[name])))))));
+    h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),
+    h('tbody', {}, ...shown.map(([name, title]) => h('tr', {}, h('th', { scope: 'row' }, title), ...details.test.map((test) => h('td', {}, score(test[name])))))));
 }

@@ -33,7 +33,7 @@ export const runs: View = async (root, parameters, context) => {
     const at = (run: api.Run, nodes: number) => run.test.find((test) => test.nodes === nodes)?.f1 ?? null;
     const plain = (name: 'task' | 'model'): Column => ({ name, title: name, value: (run) => run[name], cell: (run) => run[name] });
     return [
-      { name: 'name', title: 'run', value: (run) => (run.built_in ? `\0${run.name}` : run.name), cell: (run) => h('a', { href: `#/run?id=${encodeURIComponent(run.id)}` }, run.name) },
+      { name: 'name', title: 'run', value: (run) => `${run.built_in ? 0 : 1}/${run.name}`, cell: (run) => h('a', { href: `#/run?id=${encodeURIComponent(run.id)}` }, run.name) },
       plain('task'), plain('model'),
       { name: 'seed', title: 'seed', value: (run) => run.seed, cell: (run) => (run.trouble ? '' : run.seed) },
       { name: 'epoch', title: 'progress', value: (run) => (run.finished ? Infinity : run.epoch / Math.max(1, run.epochs)), cell: progress },

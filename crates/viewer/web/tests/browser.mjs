@@ -42,7 +42,7 @@ before(async () => {
     server.stdout.on('data', (data) => {
       text += data;
       const found = text.match(/http:\S+/);
-      if (found) resolve(found[0]);
+      if (found) resolve(found[0].replace(/\/$/, ''));
     });
     server.on('exit', () => reject(new Error('pgn serve ended at once')));
   });
@@ -77,7 +77,7 @@ async function open(t, hash, options = {}) {
   if (process.env.ASSETS) {
     for (const name of ['page.js', 'page.css']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(process.env.ASSETS, name) }));
   }
-  await page.goto(`${base}${hash}`);
+  await page.goto(`${base}/${hash}`);
   t.after(async () => {
     await context.close();
     assert.deepEqual(troubles, []);
@@ -141,7 +141,7 @@ test('a run that trains is followed', async (t) => {
   const readout = page.locator('.readout').first();
   await page.getByText('epoch 40: total').waitFor();
   assert.match(await page.locator('.status').textContent(), /epoch 40 of/);
-  const curve = () => page.locator('.line-0').first().getAttribute('d');
+  const curve = () => page.locator('.chart > svg .line-0').first().getAttribute('d');
   const before = await curve();
   // A line that is still being written, then its rest and one more.
   const next = line(41);
@@ -166,9 +166,9 @@ test('a run that trains is followed', async (t) => {
 
 test('the player plays, pauses, scrubs and steps', async (t) => {
   const page = await open(t, '#/rollout?model=built-in:dsu&nodes=20');
-  await page.getByText('step 0 of 30').waitFor();
+  await page.locator('.counter').getByText('step 0 of 30').waitFor();
   await page.getByRole('button', { name: 'Play' }).click();
-  await page.getByText('step 2 of 30').waitFor();
+  await page.locator('.counter').getByText('step 2 of 30').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
   assert.equal(await page.getByRole('button', { name: 'Play' }).getAttribute('aria-pressed'), 'false');
   const paused = await step(page);
@@ -176,7 +176,7 @@ test('the player plays, pauses, scrubs and steps', async (t) => {
 
   const replay = await ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await seed('built-in:dsu'), sequence: 0 });
   const check = async (at) => {
-    await page.getByText(`step ${at} of 30`).waitFor();
+    await page.locator('.counter').getByText(`step ${at} of 30`).waitFor();
     assert.deepEqual(await told(page, 'Ground truth'), pointers(replay, at, 'truth'));
     assert.deepEqual(await told(page, 'Model'), pointers(replay, at, 'model'));
   };
@@ -206,7 +206,7 @@ test('the player plays, pauses, scrubs and steps', async (t) => {
 
 test('operated nodes, masks, changed and wrong pointers are marked', async (t) => {
   const page = await open(t, '#/rollout?model=built-in:lct&nodes=20&step=12');
-  await page.getByText('step 12 of 30').waitFor();
+  await page.locator('.counter').getByText('step 12 of 30').waitFor();
   const replay = await ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: await seed('built-in:lct'), sequence: 0 });
   const { u, v, truth, model } = replay.steps[11];
   const marked = (title, part, mark) => page.locator('.forest', { has: page.getByRole('heading', { name: title }) }).locator(part)
@@ -227,7 +227,7 @@ test('operated nodes, masks, changed and wrong pointers are marked', async (t) =
 
 test('a node tells its mask and its candidates, by mouse and by keyboard', async (t) => {
   const page = await open(t, '#/rollout?model=built-in:dsu&nodes=20&step=10');
-  await page.getByText('step 10 of 30').waitFor();
+  await page.locator('.counter').getByText('step 10 of 30').waitFor();
   const model = page.locator('.forest').nth(1);
   await model.locator('.node').nth(7).click();
   const inspector = page.locator('.inspector');
@@ -257,30 +257,30 @@ test('a node tells its mask and its candidates, by mouse and by keyboard', async
 
 test('the next mistake is found', async (t) => {
   const page = await open(t, '#/rollout?model=built-in:lct&nodes=20');
-  await page.getByText('step 0 of 30').waitFor();
+  await page.locator('.counter').getByText('step 0 of 30').waitFor();
   const replay = await ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: await seed('built-in:lct'), sequence: 0 });
   const wrong = replay.steps.flatMap(({ truth, model }, index) => (truth.answer === model.answer ? [] : [index + 1]));
   assert.ok(wrong.length > 0);
   for (const at of wrong) {
     await page.getByRole('button', { name: 'Next mistake' }).click();
-    await page.getByText(`step ${at} of 30`).waitFor();
+    await page.locator('.counter').getByText(`step ${at} of 30`).waitFor();
     assert.match(await page.locator('.verdict').textContent(), /✗ wrong/);
   }
   await page.keyboard.press('m');
-  await page.getByText(`There is no wrong answer after step ${wrong.at(-1)}`).waitFor();
+  await page.locator('main').getByText(`There is no wrong answer after step ${wrong.at(-1)}`).waitFor();
   assert.equal(await page.locator('.strip .bad').count(), wrong.length);
 });
 
 test('the pathological chain of the paper', async (t) => {
   const page = await open(t, '#/rollout?model=built-in:dsu&nodes=10&source=chain&step=9');
-  await page.getByText('step 9 of 9').waitFor();
+  await page.locator('.counter').getByText('step 9 of 9').waitFor();
   assert.deepEqual(await told(page, 'Ground truth'), [1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
   assert.match(await page.getByRole('heading', { name: 'Ground truth' }).textContent(), /1 tree, depth 9/);
 });
 
 test('operations in the playground, by click and by keyboard, and undo', async (t) => {
   const page = await open(t, '#/playground?model=built-in:dsu&nodes=8&seed=3');
-  await page.getByText('Click two nodes').waitFor();
+  await page.locator('main').getByText('Click two nodes').waitFor();
   const rows = page.locator('.history tbody tr');
   const count = (n) => page.waitForFunction((n) => document.querySelectorAll('.history tbody tr').length === n, n);
   const node = (side, n) => page.locator('.forest').nth(side).locator('.node').nth(n);
@@ -338,17 +338,17 @@ test('operations in the playground, by click and by keyboard, and undo', async (
   assert.equal(await rows.count(), 1);
 
   // Another model gets the same operations; another size starts over.
-  await page.getByLabel('Model', { exact: true }).selectOption('built-in:lct');
-  await page.getByText('query-toggle(0, 1)').waitFor();
-  await page.getByLabel('Nodes').fill('30');
-  await page.getByLabel('Nodes').press('Tab');
+  await page.getByRole('combobox', { name: 'Model' }).selectOption('built-in:lct');
+  await page.locator('main').getByText('query-toggle(0, 1)').waitFor();
+  await page.getByRole('spinbutton', { name: 'Nodes' }).fill('30');
+  await page.getByRole('spinbutton', { name: 'Nodes' }).press('Tab');
   await page.waitForFunction(() => document.querySelectorAll('.forest:first-child .node').length === 30);
   await count(0);
 });
 
 test('operations are loaded from CSV and saved; a broken file changes nothing', async (t) => {
   const page = await open(t, '#/playground?model=built-in:lct&nodes=10&seed=0');
-  await page.getByText('Click two nodes').waitFor();
+  await page.locator('main').getByText('Click two nodes').waitFor();
   const count = (n) => page.waitForFunction((n) => document.querySelectorAll('.history tbody tr').length === n, n);
   const upload = async (name, text) => {
     const chooser = page.waitForEvent('filechooser');
@@ -360,7 +360,7 @@ test('operations are loaded from CSV and saved; a broken file changes nothing', 
   for (const [name, text, sentence] of [
     ['range.csv', '0,1\n3,99\n', 'range.csv: line 2: node 99 is out of range'],
     ['words.csv', 'u,v\n1,two\n', 'words.csv: line 2: expected a node'],
-    ['binary.csv', '\0\x01\x02', 'binary.csv: line 1'],
+    ['binary.csv', '\0\x01\x02', 'binary.csv: no operations'],
     ['empty.csv', '', 'empty.csv: no operations'],
     ['same.csv', '4,4', 'same.csv: line 1: u and v are both 4'],
     ['long.csv', '0,1\n'.repeat(3000), 'at most 2000'],
@@ -383,8 +383,8 @@ test('operations are loaded from CSV and saved; a broken file changes nothing', 
 
 test('transitions end where they should, and the dark has its colours', async (t) => {
   const page = await open(t, '#/rollout?model=built-in:dsu&nodes=20', { reducedMotion: 'no-preference', colorScheme: 'dark' });
-  await page.getByText('step 0 of 30').waitFor();
-  const places = () => page.locator('.forest').nth(1).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform')));
+  await page.locator('.counter').getByText('step 0 of 30').waitFor();
+  const places = (page) => page.locator('.forest').nth(1).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform').match(/[\d.]+/g).map(Number).map(Math.round).join()));
   await page.keyboard.press('End');
   // Until nothing moves from one frame to the next but one.
   await page.waitForFunction(() => {
@@ -393,10 +393,10 @@ test('transitions end where they should, and the dark has its colours', async (t
     window.before = now;
     return still;
   }, null, { polling: 300 });
-  const animated = await places();
+  const animated = await places(page);
   const still = await open(t, '#/rollout?model=built-in:dsu&nodes=20&step=30');
   await still.getByText('step 30 of 30').waitFor();
-  assert.deepEqual(animated, await still.locator('.forest').nth(1).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform'))));
+  assert.deepEqual(animated, await places(still));
   const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.notEqual(await background(page), await background(still));
 });
@@ -404,7 +404,7 @@ test('transitions end where they should, and the dark has its colours', async (t
 test('an unknown run and an unknown view are said, not shown blank', async (t) => {
   const page = await open(t, '#/run?id=run:../etc');
   await page.getByRole('alert').getByText('there is no run').waitFor();
-  await page.goto(`${base}#/nonsense`);
+  await page.goto(`${base}/#/nonsense`);
   await page.locator('.runs tbody tr').first().waitFor();
 });
 
@@ -464,6 +464,7 @@ function findFaults() {
   for (const svg of document.querySelectorAll('.canvas svg')) {
     const circles = [...svg.querySelectorAll('.body')].map((circle) => circle.getBoundingClientRect());
     const frame = svg.getBoundingClientRect();
+    if (svg.parentElement.scrollWidth > svg.parentElement.clientWidth) faults.push('a forest must be scrolled sideways');
     circles.forEach((a, i) => {
       if (a.left < frame.left || a.top < frame.top || a.right > frame.right || a.bottom > frame.bottom) faults.push(`node ${i} sticks out`);
       circles.slice(i + 1).forEach((b, j) => {
@@ -476,12 +477,13 @@ function findFaults() {
 
 test('a server that went away is said', async (t) => {
   const other = spawn(PGN, ['serve', folder, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => other.kill('SIGKILL'));
   const address = await new Promise((resolve) => other.stdout.once('data', (data) => resolve(String(data).match(/http:\S+/)[0])));
   const context = await browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(`${address}#/playground?model=built-in:dsu&nodes=8`);
-  await page.getByText('Click two nodes').waitFor();
+  await page.locator('main').getByText('Click two nodes').waitFor();
   const gone = new Promise((resolve) => other.on('exit', resolve));
   other.kill('SIGTERM');
   assert.equal(await gone, 0);

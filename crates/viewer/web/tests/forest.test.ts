@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ASPECT, cellSize, forest, place } from '../src/forest';
+import { ASPECT, MARGIN, cellSize, forest, place } from '../src/forest';
 
 /** Numbers that look random but are the same every time. */
 function numbers(seed: number): (below: number) => number {
@@ -33,8 +33,9 @@ test('any pointers at all are placed, none on top of another, all inside', () =>
   const next = numbers(7);
   for (let n = 1; n <= 120; n++) {
     const pointers = Array.from({ length: n }, () => next(n));
-    const columns = 1 + next(25);
+    const columns = 2 + next(25);
     const { x, y, width, height } = place(pointers, columns);
+    assert.ok(width <= columns);
     const taken = new Set<string>();
     for (let node = 0; node < n; node++) {
       assert.ok(x[node] >= 0.5 && x[node] <= width - 0.5, `x of ${node}`);
@@ -63,15 +64,22 @@ test('a long chain does not exhaust the stack', () => {
   assert.equal(Math.max(...forest(chain).depth), 499);
 });
 
+test('a wide tree is made to fit a narrow room', () => {
+  const star = Array.from({ length: 100 }, () => 0);
+  assert.ok(place(star, 100).width > 10);
+  assert.ok(place(star, 10).width <= 10);
+});
+
 test('cells are as large as the room allows', () => {
   const alone = Array.from({ length: 20 }, (_, node) => node);
   const [width, height] = [400, 300];
   const cell = cellSize([alone], width, height);
   const fits = (size: number) => {
-    const places = place(alone, Math.floor(width / size));
-    return places.width * size <= width && places.height * size * ASPECT <= height;
+    const [across, down] = [width - 2 * MARGIN, height - 2 * MARGIN];
+    const places = place(alone, Math.floor(across / size));
+    return places.width * size <= across && places.height * size * ASPECT <= down;
   };
   assert.ok(fits(cell) && (cell === 46 || !fits(cell + 1)));
   const chain = Array.from({ length: 100 }, (_, node) => Math.max(0, node - 1));
-  assert.equal(cellSize([alone, chain], width, height), 21);
+  assert.equal(cellSize([alone, chain], width, height), 18);
 });
