@@ -94,7 +94,7 @@ function series(lines: api.Metrics[], name: string, value: (line: api.Metrics) =
 }
 
 function table(details: api.RunDetails): HTMLElement {
-  const columns: [string, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['pointer_accuracy', 'pointers'], ['mask_accuracy', 'masks'], ['f1_always_1', 'F₁ of always 1']];
+  const columns: [string, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers'], ['mask_accuracy', 'masks'], ['f1_always_1', 'F₁ of always 1']];
   const shown = columns.filter(([name]) => details.test.some((test) => test[name] !== undefined));
   return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
     h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),

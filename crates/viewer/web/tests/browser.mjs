@@ -2,6 +2,8 @@
 //   PGN       the program to test
 //   CHROMIUM  the browser
 //   SHOTS     a folder for screenshots, if any are wanted
+//   ASSETS    a folder whose page.js and page.css are used instead of those built into the
+//             program, to try a change to the page without building the program again
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
