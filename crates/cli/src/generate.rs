@@ -29,7 +29,8 @@ Examples:
   The ground truth of operations of your own, one `u,v` per line
     pgn generate --task dsu --nodes 8 --operations mine.csv --out mine.safetensors")]
 pub struct Args {
-    /// The data structure: dsu (disjoint-set union) or lct (link/cut tree)
+    /// The data structure: dsu (disjoint-set union), lct (link/cut tree), or, beyond the paper,
+    /// dsu-ordered (u under v, no priorities) and forest (rooted trees without splay trees)
     #[arg(long, required_unless_present = "describe")]
     task: Option<String>,
 
