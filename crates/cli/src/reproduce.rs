@@ -32,7 +32,7 @@ Examples:
   pgn reproduce --full --out runs/paper --list
   pgn reproduce --full --out runs/paper --only 17      (one entry, as in a job array)
   pgn reproduce --out runs/small --models pgn,gnn --tasks lct --seeds 0,1 --epochs 500
-  pgn reproduce --tables results                       (tables again, from what is there)")]
+  pgn reproduce --tables results/paper                 (tables again, from what is there)")]
 pub struct Args {
     /// All of the paper: 10 models, 2 tasks, 5 seeds, 5,000 epochs
     #[arg(long)]
@@ -209,7 +209,7 @@ impl Args {
             text += &format!(
                 "\nThis was {seeds} seed{} and {epochs} epochs; the paper has means over 5 seeds \
                  of 5,000 epochs,\nso a difference of a few hundredths means nothing. Our full \
-                 measurement: results/tables.md.\nTo repeat it: pgn reproduce --full. These runs: \
+                 measurement: results/paper/tables.md.\nTo repeat it: pgn reproduce --full. These runs: \
                  {out}\n",
                 if seeds == 1 { "" } else { "s" }
             );
