@@ -200,18 +200,16 @@ impl Args {
             text += &format!("\nAll tables and the paper's claims: {out}/tables.md\n");
         } else {
             let epochs = grid.epochs()?;
-            let seeds = runs.runs.iter().map(|run| run.seed).max().map_or(0, |_| {
-                let mut seeds: Vec<u64> = runs.runs.iter().map(|run| run.seed).collect();
-                seeds.sort_unstable();
-                seeds.dedup();
-                seeds.len()
-            });
+            let mut seeds: Vec<u64> = runs.runs.iter().map(|run| run.seed).collect();
+            seeds.sort_unstable();
+            seeds.dedup();
             text += &format!(
-                "\nThis was {seeds} seed{} and {epochs} epochs; the paper has means over 5 seeds \
-                 of 5,000 epochs,\nso a difference of a few hundredths means nothing. Our full \
-                 measurement: results/paper/tables.md.\nTo repeat it: pgn reproduce --full. These runs: \
-                 {out}\n",
-                if seeds == 1 { "" } else { "s" }
+                "\nThis was {} seed{} and {epochs} epochs; the paper has means over 5 seeds of 5,000\n\
+                 epochs, so a difference of a few hundredths means nothing. Our full measurement\n\
+                 is results/paper/tables.md; to repeat it: pgn reproduce --full.\n\
+                 These runs: {out}\n",
+                seeds.len(),
+                if seeds.len() == 1 { "" } else { "s" }
             );
         }
         output::print(&text)
