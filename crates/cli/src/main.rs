@@ -3,6 +3,7 @@
 //! Each subcommand is a file with its arguments, `Args`, and `Args::run`. To add one, declare
 //! the module and list it below.
 
+mod bench;
 mod eval;
 mod generate;
 mod grid_progress;
@@ -27,6 +28,7 @@ commands! {
     Rollout(rollout),
     Reproduce(reproduce),
     Serve(serve),
+    Bench(bench),
 }
 
 /// Learned data structures: pointer graph networks and the classical structures they imitate.

@@ -29,6 +29,7 @@ mod adam;
 mod attention;
 mod backward;
 mod config;
+pub mod cost;
 mod error;
 mod features;
 mod forward;

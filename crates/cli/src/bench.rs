@@ -1,0 +1,307 @@
+//! `pgn bench`: how fast this machine trains and rolls out, and our side of `bench/compare`.
+
+use std::{
+    io::{self, BufRead, Write},
+    path::PathBuf,
+    time::Instant,
+};
+
+use anyhow::{Context, Result, bail};
+use pgn_engine::{Config, Model, Rollout, Trainer, TrainerOptions, cost};
+use pgn_structures::{Dataset, Sampling, Sequence, Split, Task};
+use serde::Serialize;
+
+use crate::{output, progress::pool};
+
+/// Measure how fast this machine trains and rolls out models.
+///
+/// Prints the time of one training epoch of the paper's setting (70 sequences of 20 nodes and 30
+/// operations; forward, backward and Adam) and of one operation of a free rollout at growing sizes,
+/// with the machine's measured peak and the share of it that was reached. Medians over --repeats;
+/// leave the machine alone meanwhile. How this compares with JAX and PyTorch is measured by the
+/// script `bench/compare`, which talks to `pgn bench peer`.
+#[derive(clap::Args)]
+#[command(after_long_help = "Examples:
+  pgn bench
+  pgn bench --models pgn,gnn --sizes 100,1000 --threads 1 --json")]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The models to train
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "pgn,gnn,deepsets")]
+    models: Vec<String>,
+    /// The numbers of nodes to roll out `pgn` at
+    #[arg(long, value_name = "NODES", value_delimiter = ',', default_value = "20,100,1000,10000")]
+    sizes: Vec<usize>,
+    /// Repetitions of each measurement
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: u32,
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Take part in `bench/compare`: measure on request, one JSON line a turn
+    Peer(Peer),
+}
+
+/// A contestant loads its files, warms up, prints `{"ready": true, …}` with the losses of the given
+/// weights, and answers each line `run` with `{"seconds": …}` until it reads `quit`.
+#[derive(clap::Args)]
+struct Peer {
+    /// The data-set file
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// The weights, a model.safetensors
+    #[arg(long, value_name = "FILE")]
+    weights: PathBuf,
+    /// The model
+    #[arg(long, value_name = "NAME", default_value = "pgn")]
+    model: String,
+    /// What to measure
+    #[arg(long, value_name = "MODE")]
+    mode: Mode,
+    /// Threads to use
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// Repetitions in a turn; their median is reported
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: u32,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Mode {
+    /// One training epoch on the whole data set
+    Epoch,
+    /// One free rollout of the first sequence
+    Rollout,
+}
+
+/// One line of the report.
+#[derive(Serialize)]
+struct Measurement {
+    what: String,
+    /// Median seconds of an epoch, or of an operation.
+    seconds: f64,
+    /// Arithmetic it needs, in GFLOP.
+    needed_gflop: f64,
+    /// Share of the peak of all threads.
+    share_of_peak: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    threads: usize,
+    instructions: &'static str,
+    fma_peak_gflops: f64,
+    measurements: Vec<Measurement>,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<()> {
+        match self.command {
+            Some(Command::Peer(peer)) => pool(Some(peer.threads))?.install(|| peer.run()),
+            None => {
+                let pool = pool(self.threads)?;
+                let report = pool.install(|| self.measure())?;
+                if self.json { output::print_json(&report) } else { output::print(&report.table()) }
+            }
+        }
+    }
+
+    fn measure(&self) -> Result<Report> {
+        let threads = rayon::current_num_threads();
+        let path = pgn_engine::Path::best();
+        let peak = peak_of_all_threads();
+        let measurement = |what: String, seconds: f64, flop: u64| Measurement {
+            what,
+            seconds,
+            needed_gflop: flop as f64 / 1e9,
+            share_of_peak: flop as f64 / seconds / peak,
+        };
+        let mut measurements = Vec::new();
+        let dsu = Task::named("dsu")?;
+        let training = sample(&dsu, 20, 70)?;
+        let batch: Vec<Sequence> = training.sequences().collect();
+        for name in &self.models {
+            let model = Model::new(Config::preset(name)?, 0)?;
+            let mut trainer = Trainer::new(model, TrainerOptions::default())?;
+            let seconds = median(self.repeats, || Ok(trainer.step(&batch).map(drop)?))?;
+            let flop = needed_by(trainer.model().config(), &batch);
+            measurements.push(measurement(format!("{name}, an epoch"), seconds, flop));
+        }
+        let model = Model::new(Config::preset("pgn")?, 0)?;
+        for &nodes in &self.sizes {
+            let data = sample(&dsu, nodes, 1)?;
+            let sequence = data.sequence(0);
+            let rows = aimed(&model.rollout(sequence)?);
+            let repeats = self.repeats.min(5);
+            let seconds = median(repeats, || Ok(model.rollout(sequence).map(drop)?))?;
+            let ops = sequence.ops();
+            let flop = cost::rollout_flop(model.config(), nodes, ops, rows) / ops as u64;
+            let what = format!("untrained pgn, an operation at n = {nodes}");
+            measurements.push(measurement(what, seconds / ops as f64, flop));
+        }
+        let fma_peak_gflops = peak / 1e9;
+        Ok(Report { threads, instructions: path.name(), fma_peak_gflops, measurements })
+    }
+}
+
+impl Report {
+    fn table(&self) -> String {
+        let mut text = format!(
+            "{} threads, {}, {:.0} GFLOP/s of multiply-adds at most\n\n{:<44}{:>12}{:>10}{:>9}\n",
+            self.threads, self.instructions, self.fma_peak_gflops, "", "time", "GFLOP/s", "of peak"
+        );
+        for m in &self.measurements {
+            text += &format!(
+                "{:<44}{:>12}{:>10.1}{:>8.0}%\n",
+                m.what,
+                duration(m.seconds),
+                m.needed_gflop / m.seconds,
+                100.0 * m.share_of_peak
+            );
+        }
+        text
+    }
+}
+
+impl Peer {
+    fn run(&self) -> Result<()> {
+        let data = Dataset::load(&self.data)?;
+        let model = Model::load(Config::preset(&self.model)?, &self.weights)?;
+        let batch: Vec<Sequence> = data.sequences().collect();
+        match self.mode {
+            Mode::Epoch => {
+                let flop = needed_by(model.config(), &batch);
+                let mut trainer = Trainer::new(model, TrainerOptions::default())?;
+                let losses = trainer.step(&batch)?;
+                let mut named = serde_json::json!({ "query": losses.query, "total": losses.total });
+                if trainer.model().config().has_masks() {
+                    named["masks"] = losses.masks.into();
+                    named["pointers"] = losses.pointers.into();
+                }
+                self.serve(named, None, flop, || Ok(trainer.step(&batch).map(drop)?))
+            }
+            Mode::Rollout => {
+                let Some(&sequence) = batch.first() else {
+                    bail!("{}: no sequences; expected at least one", self.data.display());
+                };
+                let rollout = model.rollout(sequence)?;
+                let mut named = serde_json::json!({
+                    "query": mean_loss(&rollout.query_logits, sequence.answers)
+                });
+                if let Some(logits) = &rollout.mask_logits {
+                    named["masks"] = mean_loss(logits, sequence.masks).into();
+                }
+                let rows = aimed(&rollout);
+                let (n, ops) = (sequence.nodes(), sequence.ops());
+                let flop = cost::rollout_flop(model.config(), n, ops, rows);
+                let moved = rollout.mask_logits.is_some().then_some(rows);
+                self.serve(named, moved, flop, || Ok(model.rollout(sequence).map(drop)?))
+            }
+        }
+    }
+
+    /// Holds the conversation.
+    fn serve(
+        &self,
+        losses: serde_json::Value,
+        moved: Option<usize>,
+        flop: u64,
+        mut repetition: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
+        let mut ready = serde_json::json!({
+            "ready": true,
+            "losses": losses,
+            "framework": format!("pgn {}", env!("CARGO_PKG_VERSION")),
+            "threads": self.threads,
+            "fma_peak_gflops": peak_of_all_threads() / 1e9,
+            "needed_gflop": flop as f64 / 1e9,
+        });
+        if let Some(moved) = moved {
+            ready["moved"] = moved.into();
+        }
+        say(&ready)?;
+        for line in io::stdin().lock().lines() {
+            match line.context("standard input cannot be read")?.trim() {
+                "quit" => break,
+                "run" => {
+                    let seconds = median(self.repeats, &mut repetition)?;
+                    say(&serde_json::json!({ "seconds": seconds }))?;
+                }
+                other => bail!("unknown command '{other}'; expected 'run' or 'quit'"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn say(message: &serde_json::Value) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{message}")?;
+    Ok(stdout.flush()?)
+}
+
+fn sample(task: &Task, nodes: usize, count: usize) -> Result<Dataset> {
+    let sampling = Sampling { nodes, ops: 30, count, seed: 1, split: Split::Train };
+    Ok(Dataset::sample(task, &sampling)?)
+}
+
+/// What a whole batch needs.
+fn needed_by(config: &Config, batch: &[Sequence]) -> u64 {
+    batch.iter().map(|&sequence| cost::training_flop(config, sequence)).sum()
+}
+
+/// How many pointers a rollout aimed: nodes with mask 0.
+fn aimed(rollout: &Rollout) -> usize {
+    let logits = rollout.mask_logits.iter().flatten();
+    logits.filter(|&&logit| logit <= 0.0).count()
+}
+
+/// Mean binary cross-entropy.
+fn mean_loss(logits: &[f32], targets: &[u8]) -> f64 {
+    let total: f64 = logits
+        .iter()
+        .zip(targets)
+        .map(|(&logit, &target)| {
+            let x = f64::from(logit);
+            x.max(0.0) - x * f64::from(target) + (-x.abs()).exp().ln_1p()
+        })
+        .sum();
+    total / logits.len() as f64
+}
+
+/// Multiply-add peak of all threads at once, in FLOP/s: cores that share a clock or a power budget
+/// do less together than apart.
+fn peak_of_all_threads() -> f64 {
+    rayon::broadcast(|_| cost::fma_peak(pgn_engine::Path::best())).into_iter().sum()
+}
+
+/// The median time of a repetition, in seconds, after one that is not counted.
+fn median(repeats: u32, mut repetition: impl FnMut() -> Result<()>) -> Result<f64> {
+    repetition()?;
+    let mut seconds = Vec::new();
+    for _ in 0..repeats {
+        let start = Instant::now();
+        repetition()?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(seconds[seconds.len() / 2])
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} µs", s * 1e6),
+    }
+}
