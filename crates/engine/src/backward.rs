@@ -188,9 +188,15 @@ fn latents_backward<S: Simd>(
     // (1) encoder
     add(simd, d_z, &mut tape.d_fixed);
     let pointers = &tape.read[t * n..][..n];
-    for_each_flag(&config.inputs, sequence.operations[t], pointers, 0, n, |input, node| {
-        add(simd, &d_z[node * k..][..k], &mut gradients.encoder_e[input * k..][..k]);
-    });
+    for_each_flag(
+        &config.inputs,
+        sequence.operations[t],
+        pointers,
+        0,
+        n,
+        #[inline(always)]
+        |input, node| add(simd, &d_z[node * k..][..k], &mut gradients.encoder_e[input * k..][..k]),
+    );
     if t > 0 {
         let (a, b) = (mat(d_z, k), mat(&weights.encoder_h_t, k));
         matmul(simd, (n, k, k), a, b, Start::Zero, Then::Store, &mut tape.d_h, k);

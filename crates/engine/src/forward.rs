@@ -86,9 +86,15 @@ fn latents_forward<S: Simd>(
         matmul(simd, (n, k, k), a, b, start, Then::Store, z, k);
     }
     let pointers = &tape.read[t * n..][..n];
-    for_each_flag(&config.inputs, sequence.operations[t], pointers, 0, n, |input, node| {
-        add(simd, &weights.encoder_e[input * k..][..k], &mut z[node * k..][..k]);
-    });
+    for_each_flag(
+        &config.inputs,
+        sequence.operations[t],
+        pointers,
+        0,
+        n,
+        #[inline(always)]
+        |input, node| add(simd, &weights.encoder_e[input * k..][..k], &mut z[node * k..][..k]),
+    );
 
     // (8) m = max ReLU(a + b) over the graph; h = ReLU(update[z ‖ m]).
     let mixed = &mut tape.mixed;

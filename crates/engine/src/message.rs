@@ -27,30 +27,31 @@ pub fn listed_forward<S: Simd>(
     source: &mut [u32],
 ) {
     let zero = f32x8::splat(simd, 0.0);
-    let b = |j: u32| &mixed[(3 * j as usize + 2) * k..][..k];
+    let half = |row: usize, part: usize| mixed[(3 * row + part) * k..][..k].as_chunks::<LANES>().0;
     for (i, (m, source)) in m.chunks_exact_mut(k).zip(source.chunks_exact_mut(k)).enumerate() {
-        let a = &mixed[3 * i * k..][..k];
-        match neighbours.of(i) {
-            [only] => {
-                let b = b(*only);
-                for at in chunks(k) {
-                    store((load(simd, a, at) + load(simd, b, at)).max(zero), m, at);
-                }
+        let a = half(i, 0);
+        let (m, source) = (m.as_chunks_mut::<LANES>().0, source.as_chunks_mut::<LANES>().0);
+        let list = neighbours.of(i);
+        let first = half(list[0] as usize, 2);
+        if let [_] = list {
+            for (m, (a, b)) in m.iter_mut().zip(a.iter().zip(first)) {
+                (f32x8::load_array_ref(simd, a) + f32x8::load_array_ref(simd, b))
+                    .max(zero)
+                    .store_array(m);
             }
-            list => {
-                for at in chunks(k) {
-                    let mut top = load(simd, b(list[0]), at);
-                    let mut from = u32x8::splat(simd, list[0]);
-                    for &j in &list[1..] {
-                        let new = load(simd, b(j), at);
-                        let higher = new.simd_gt(top);
-                        top = higher.select(new, top);
-                        from = higher.select(u32x8::splat(simd, j), from);
-                    }
-                    from.store_slice(&mut source[at..][..LANES]);
-                    store((load(simd, a, at) + top).max(zero), m, at);
-                }
+            continue;
+        }
+        for (at, (m, source)) in m.iter_mut().zip(source).enumerate() {
+            let mut top = f32x8::load_array_ref(simd, &first[at]);
+            let mut from = u32x8::splat(simd, list[0]);
+            for &j in &list[1..] {
+                let new = f32x8::load_array_ref(simd, &half(j as usize, 2)[at]);
+                let higher = new.simd_gt(top);
+                top = higher.select(new, top);
+                from = higher.select(u32x8::splat(simd, j), from);
             }
+            from.store_array(source);
+            (f32x8::load_array_ref(simd, &a[at]) + top).max(zero).store_array(m);
         }
     }
 }
@@ -66,24 +67,28 @@ pub fn listed_backward<S: Simd>(
     d_mixed: &mut [f32],
 ) {
     let zero = f32x8::splat(simd, 0.0);
-    let nodes = d_mixed.len() / (3 * k);
     for row in d_mixed.chunks_exact_mut(3 * k) {
-        row[2 * k..].fill(0.0);
+        for part in row[2 * k..].as_chunks_mut::<LANES>().0 {
+            zero.store_array(part);
+        }
     }
-    for i in 0..nodes {
+    // Rows are read and written in one matrix, in vectors: row i begins at vector i · width.
+    let (d_mixed, width) = (d_mixed.as_chunks_mut::<LANES>().0, 3 * k / LANES);
+    let sender = 2 * k / LANES;
+    for (i, source) in source.chunks_exact(k).enumerate() {
         let list = neighbours.of(i);
-        for at in chunks(k) {
-            let d = load(simd, d_mixed, 3 * i * k + at);
+        for (at, source) in source.as_chunks::<LANES>().0.iter().enumerate() {
+            let d = f32x8::load_array_ref(simd, &d_mixed[i * width + at]);
             if let [only] = list {
-                let place = (3 * *only as usize + 2) * k + at;
-                store(load(simd, d_mixed, place) + d, d_mixed, place);
+                let target = &mut d_mixed[*only as usize * width + sender + at];
+                (f32x8::load_array_ref(simd, target) + d).store_array(target);
                 continue;
             }
-            let from = u32x8::from_slice(simd, &source[i * k + at..][..LANES]);
+            let from = u32x8::load_array_ref(simd, source);
             for &j in list {
-                let place = (3 * j as usize + 2) * k + at;
                 let mine = from.simd_eq(u32x8::splat(simd, j)).select(d, zero);
-                store(load(simd, d_mixed, place) + mine, d_mixed, place);
+                let target = &mut d_mixed[j as usize * width + sender + at];
+                (f32x8::load_array_ref(simd, target) + mine).store_array(target);
             }
         }
     }
