@@ -87,7 +87,7 @@ impl Default for Iterated {
         Iterated {
             steps: 24,
             more_steps: 24,
-            steps_per_depth: 2,
+            steps_per_depth: 4,
             relations: Relation::ALL.to_vec(),
             cap: Some(6.0),
             participants: Participants::Reached,
