@@ -205,8 +205,8 @@ impl Args {
             seeds.dedup();
             text += &format!(
                 "\nThis was {} seed{} and {epochs} epochs; the paper has means over 5 seeds of 5,000\n\
-                 epochs, so a difference of a few hundredths means nothing. Our full measurement\n\
-                 is results/paper/tables.md; to repeat it: pgn reproduce --full.\n\
+                 epochs, so a difference of a few hundredths means nothing. The full measurement\n\
+                 is pgn reproduce --full.\n\
                  These runs: {out}\n",
                 seeds.len(),
                 if seeds.len() == 1 { "" } else { "s" }
