@@ -25,7 +25,7 @@ pub struct RecipeArgs {
     /// With --decay, what is left of the learning rate in the last epoch [default: 0.01]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     final_fraction: Option<f64>,
-    /// Clip gradients to this norm; 0 for no clipping [default: 0]
+    /// Clip gradients to this norm; 0 for no clipping [default: 1]
     #[arg(long, value_name = "NORM", allow_negative_numbers = true)]
     clip: Option<f64>,
     /// Sequences per Adam step, shuffled anew in every epoch [default: all of them]

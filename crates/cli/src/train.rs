@@ -22,7 +22,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn train --task dsu --model pgn --seed 0 --out runs/dsu-pgn
-  pgn train --task lct --model gnn --epochs 500 --batch 14 --clip 1 --out runs/lct-gnn
+  pgn train --task lct --model gnn --epochs 500 --batch 14 --clip 0 --out runs/lct-gnn
   pgn train --task dsu --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
   pgn train --task forest --model pgn-exact --out runs/forest-exact
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1")]

@@ -45,8 +45,8 @@ fn a_run_directory_holds_what_the_contract_says() {
     let model = fs::read(run.join("model.safetensors")).unwrap();
     let again = pgn(here, &train).assert().success().get_output().clone();
     assert!(String::from_utf8_lossy(&again.stderr).contains("finished already"));
-    let sentence = refused(here, &format!("{train} --clip 1"));
-    assert!(sentence.contains("clip is 0.0 there and 1.0 here"), "{sentence}");
+    let sentence = refused(here, &format!("{train} --clip 2"));
+    assert!(sentence.contains("clip is 1.0 there and 2.0 here"), "{sentence}");
     let sentence = refused(here, &train.replace("--model pgn", "--model gnn"));
     assert!(sentence.contains("run holds another run"), "{sentence}");
     assert_eq!(fs::read(run.join("model.safetensors")).unwrap(), model);
@@ -82,7 +82,7 @@ fn the_outcome_does_not_depend_on_threads() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     for threads in [1, 2, 5] {
-        let train = "train --epochs 8 --batch 4 --clip 1 --decay cosine --stream --nodes 6,10";
+        let train = "train --epochs 8 --batch 4 --clip 0.5 --decay cosine --stream --nodes 6,10";
         let small = SMALL.replace("--nodes 8 ", "");
         stdout(here, &format!("{train} --threads {threads} --out run-{threads} {small}"));
     }

@@ -13,7 +13,7 @@ use crate::{
     features::for_each_flag,
     kernels::{
         matmul::{Start, Then, mat, matmul, matmul_transposed},
-        rows::{add, axpy, gate},
+        rows::{add, add_rows, axpy, gate},
     },
     message::{complete_backward, listed_backward},
     readout::{outer_add, readout_backward, weighted_sum},
@@ -227,7 +227,6 @@ fn block_backward<S: Simd>(
     matmul_transposed(simd, (k, rows, k), mat(m, k), d_c, &mut gradients.update_m, k);
     let d_z = mat(&tape.d_z, k);
     matmul_transposed(simd, (k, rows, k), mat(h_before, k), d_z, &mut gradients.encoder_h, k);
-    for d_mixed in tape.d_mixed.chunks_exact(width).take(rows) {
-        add(simd, &d_mixed[..2 * k], &mut gradients.mix_bias[..2 * k]);
-    }
+    let d_mixed = &tape.d_mixed[..rows * width];
+    add_rows(simd, d_mixed, width, &mut gradients.mix_bias[..2 * k]);
 }

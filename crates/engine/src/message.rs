@@ -9,7 +9,7 @@ use crate::{
     graph::Neighbours,
     kernels::{
         LANES,
-        rows::{add, axpy, chunks, load, max_with_source, store},
+        rows::{add_rows, axpy, chunks, load, max_over_rows, store},
     },
 };
 
@@ -106,9 +106,7 @@ pub fn complete_forward<S: Simd>(
 ) {
     top.fill(f32::NEG_INFINITY);
     source.fill(0);
-    for (j, row) in mixed.chunks_exact(3 * k).enumerate() {
-        max_with_source(simd, &row[2 * k..], j as u32, top, source);
-    }
+    max_over_rows(simd, mixed, (3 * k, 2 * k), 0, top, source);
     let zero = f32x8::splat(simd, 0.0);
     for (row, m) in mixed.chunks_exact(3 * k).zip(m.chunks_exact_mut(k)) {
         for at in chunks(k) {
@@ -133,9 +131,7 @@ pub fn complete_backward<S: Simd>(
     d_top: &mut [f32],
 ) {
     d_top.fill(0.0);
-    for row in d_mixed.chunks_exact(3 * k) {
-        add(simd, &row[..k], d_top);
-    }
+    add_rows(simd, d_mixed, 3 * k, d_top);
     for (d, (&total, &from)) in d_top.iter().zip(source).enumerate() {
         let from = from as usize * k;
         axpy(simd, total, &sender_t[d * k..][..k], &mut d_z[from..][..k]);

@@ -3,7 +3,7 @@
 
 use fearless_simd::{f32x8, prelude::*};
 
-use crate::kernels::rows::{axpy, chunks, dot, load, max_with_source, store};
+use crate::kernels::rows::{axpy, chunks, dot, load, max_over_rows, store};
 
 /// maxᵢ of the rows, element by element, and the node each element came from.
 #[inline(always)]
@@ -17,9 +17,7 @@ pub fn readout_forward<S: Simd>(
 ) {
     top.fill(f32::NEG_INFINITY);
     source.fill(first);
-    for (i, row) in rows.chunks_exact(k).enumerate() {
-        max_with_source(simd, row, first + i as u32, top, source);
-    }
+    max_over_rows(simd, rows, (k, 0), first, top, source);
 }
 
 /// Sends the gradient of each element of the readout to the node it came from.
@@ -61,10 +59,16 @@ pub fn weighted_sum<S: Simd>(simd: S, d: &[f32], rows: &[f32], into: &mut [f32])
     let k = into.len();
     for at in chunks(k) {
         // Two chains, since one would wait for each multiply-add in turn.
-        let mut sums = [f32x8::splat(simd, 0.0); 2];
-        for (i, (&d, row)) in d.iter().zip(rows.chunks_exact(k)).enumerate() {
-            sums[i % 2] = f32x8::splat(simd, d).mul_add(load(simd, row, at), sums[i % 2]);
+        let (mut even, mut odd) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 0.0));
+        let (pairs, rest) = d.as_chunks::<2>();
+        let mut rows = rows.chunks_exact(2 * k);
+        for (&[first, second], rows) in pairs.iter().zip(&mut rows) {
+            even = f32x8::splat(simd, first).mul_add(load(simd, rows, at), even);
+            odd = f32x8::splat(simd, second).mul_add(load(simd, rows, k + at), odd);
         }
-        store(load(simd, into, at) + (sums[0] + sums[1]), into, at);
+        if let &[last] = rest {
+            even = f32x8::splat(simd, last).mul_add(load(simd, rows.remainder(), at), even);
+        }
+        store(load(simd, into, at) + (even + odd), into, at);
     }
 }

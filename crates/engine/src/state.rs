@@ -19,7 +19,7 @@ use crate::{
         LANES,
         math::{sigmoid, softmax},
         matmul::{Start, Then, mat, matmul},
-        rows::{add, chunks, dot, load, max_with_source, store},
+        rows::{add, chunks, dot, load, max_over_rows, store},
     },
     readout::mask_forward,
     simd::on_path,
@@ -556,11 +556,8 @@ fn process_block<S: Simd>(
         if config.has_masks() {
             mask_forward(simd, k, z, h, &weights.mask, weights.mask_bias, masks);
         }
-        for (i, (z, h)) in z.chunks_exact(k).zip(h.chunks_exact(k)).enumerate() {
-            let node = (first + i) as u32;
-            max_with_source(simd, z, node, top_z, source_z);
-            max_with_source(simd, h, node, top_h, source_h);
-        }
+        max_over_rows(simd, z, (k, 0), first as u32, top_z, source_z);
+        max_over_rows(simd, h, (k, 0), first as u32, top_h, source_h);
     }
 }
 

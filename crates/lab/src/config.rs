@@ -135,7 +135,6 @@ impl RunConfig {
             config.epochs = 1500;
             config.learning_rate = 0.003;
             config.decay = Decay::Cosine;
-            config.clip = 1.0;
             config.batch = 64;
             config.evaluate_every = 50;
             config.data.sequences = 64;
@@ -154,7 +153,7 @@ impl RunConfig {
             learning_rate: 0.005,
             decay: Decay::Constant,
             final_fraction: 0.01,
-            clip: 0.0,
+            clip: 1.0,
             batch: 70,
             evaluate_every: 1,
             data: DataConfig {

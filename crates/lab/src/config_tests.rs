@@ -38,7 +38,7 @@ fn a_resolved_config_resolves_to_itself() {
     let config = RunConfig::resolve(toml! {
         task = "lct"
         model = "pgn-asym"
-        clip = 1
+        clip = 2
         data = { nodes = [10, 30], sequences = 9 }
         test = { nodes = [40] }
         network = { k = 16, losses = { masks = 0.5 } }
@@ -117,6 +117,6 @@ fn the_first_difference_is_named() {
     other.data.teacher_crc32c = Some(1);
     let absent = ("data.teacher_crc32c".to_owned(), "absent".to_owned(), "1".to_owned());
     assert_eq!(ours.difference(&other), Some(absent));
-    other = RunConfig { clip: 1.0, ..ours.clone() };
+    other = RunConfig { clip: 2.0, ..ours.clone() };
     assert_eq!(ours.difference(&other).unwrap().0, "clip");
 }

@@ -71,22 +71,44 @@ pub fn gate<S: Simd>(simd: S, gate: &[f32], x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// A running maximum over rows, element by element, with the number of the row each element came
-/// from. Ties stay with the row seen first.
+/// Goes on with a running maximum over rows, element by element, and with the number of the row
+/// each element came from; ties stay with the row seen first. Row i is `rows[i * stride + column..][..top.len()]` and has the
+/// number `first + i`.
 #[inline(always)]
-pub fn max_with_source<S: Simd>(
+pub fn max_over_rows<S: Simd>(
     simd: S,
-    row: &[f32],
-    number: u32,
+    rows: &[f32],
+    (stride, column): (usize, usize),
+    first: u32,
     top: &mut [f32],
     source: &mut [u32],
 ) {
-    let number = u32x8::splat(simd, number);
-    let tops = vectors_mut(top).iter_mut().zip(source.as_chunks_mut::<LANES>().0);
-    for (row, (top, source)) in vectors(row).iter().zip(tops) {
-        let (new, old) = (f32x8::load_array_ref(simd, row), f32x8::load_array_ref(simd, top));
-        let higher = new.simd_gt(old);
-        higher.select(new, old).store_array(top);
-        higher.select(number, u32x8::load_array_ref(simd, source)).store_array(source);
+    // Column by column, so that the running maximum stays in a register.
+    let columns = vectors_mut(top).iter_mut().zip(source.as_chunks_mut().0);
+    for (at, (top, source)) in columns.enumerate() {
+        let mut highest = f32x8::load_array_ref(simd, top);
+        let mut from = u32x8::load_array_ref(simd, source);
+        let mut number = u32x8::splat(simd, first);
+        for row in rows.chunks_exact(stride) {
+            let new = load(simd, row, column + at * LANES);
+            let higher = new.simd_gt(highest);
+            highest = higher.select(new, highest);
+            from = higher.select(number, from);
+            number += u32x8::splat(simd, 1);
+        }
+        highest.store_array(top);
+        from.store_array(source);
+    }
+}
+
+/// into += every row in turn; row i is `rows[i * stride..][..into.len()]`.
+#[inline(always)]
+pub fn add_rows<S: Simd>(simd: S, rows: &[f32], stride: usize, into: &mut [f32]) {
+    for (at, into) in vectors_mut(into).iter_mut().enumerate() {
+        let mut total = f32x8::load_array_ref(simd, into);
+        for row in rows.chunks_exact(stride) {
+            total = load(simd, row, at * LANES) + total;
+        }
+        total.store_array(into);
     }
 }

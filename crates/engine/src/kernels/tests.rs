@@ -4,7 +4,7 @@ use super::{
     LANES,
     math::{binary_cross_entropies, binary_cross_entropy, exp, sigmoid, softmax},
     matmul::{Start, Then, mat, matmul, matmul_transposed},
-    rows::{add, axpy, dot, gate, max_with_source},
+    rows::{add, add_rows, axpy, dot, gate, max_over_rows},
 };
 use crate::{
     message::complete_forward,
@@ -172,25 +172,42 @@ fn loops_over_rows() {
     }
 }
 
-/// Few values, so that most maxima are tied; the first row that has one must be named.
+/// Few values, so that most maxima are tied; the first row that has one must be named. Rows are
+/// parts of longer ones, and come in two goes.
 #[test]
 fn maxima_stay_with_the_first_of_equals() {
-    let (n, k) = (9, 24);
+    let (n, k, stride, column) = (9, 24, 40, 16);
     let rows: Vec<f32> =
-        exact(n * k, 1).iter().map(|x| x.signum() * (x.abs() > 0.5) as u8 as f32).collect();
+        exact(n * stride, 1).iter().map(|x| x.signum() * (x.abs() > 0.5) as u8 as f32).collect();
     for path in PATHS {
         let mut top = vec![f32::NEG_INFINITY; k];
         let mut source = vec![0; k];
-        for (i, row) in rows.chunks_exact(k).enumerate() {
-            on_path!(path(), simd => {
-                max_with_source(simd, row, 100 + i as u32, &mut top, &mut source);
-            });
-        }
+        let (early, late) = rows.split_at(4 * stride);
+        on_path!(path(), simd => {
+            max_over_rows(simd, early, (stride, column), 100, &mut top, &mut source);
+            max_over_rows(simd, late, (stride, column), 104, &mut top, &mut source);
+        });
         for d in 0..k {
-            let column: Vec<f32> = (0..n).map(|i| rows[i * k + d]).collect();
+            let column: Vec<f32> = (0..n).map(|i| rows[i * stride + column + d]).collect();
             let largest = column.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let first = column.iter().position(|&value| value == largest).unwrap();
             assert_eq!((top[d], source[d]), (largest, 100 + first as u32));
+        }
+    }
+}
+
+#[test]
+fn rows_add_up_in_turn() {
+    for (n, k, stride) in [(0, 8, 8), (1, 16, 40), (7, 32, 96)] {
+        let rows = rounded(n * stride, 3);
+        let before = rounded(k, 4);
+        for path in PATHS {
+            let mut sum = before.clone();
+            on_path!(path(), simd => add_rows(simd, &rows, stride, &mut sum));
+            for d in 0..k {
+                let expected = (0..n).fold(before[d], |sum, i| sum + rows[i * stride + d]);
+                assert_eq!(sum[d].to_bits(), expected.to_bits());
+            }
         }
     }
 }
@@ -328,7 +345,7 @@ fn nan_is_harmless() {
         let (mut top, mut source) = ([f32::NEG_INFINITY; LANES], [3; LANES]);
         on_path!(path(), simd => {
             binary_cross_entropies(simd, &row, &[1; LANES], 1.0, &mut gradient);
-            max_with_source(simd, &row, 9, &mut top, &mut source);
+            max_over_rows(simd, &row, (LANES, 0), 9, &mut top, &mut source);
             softmax(simd, &mut row);
         });
         assert_eq!(source, [3, 9, 9, 9, 9, 3, 3, 9], "NaN is no maximum");
