@@ -1,0 +1,151 @@
+"""What the paper leaves open about training, settled by experiment.
+
+    python bench/recipe/study.py run --pgn target/release/pgn --out runs/recipe
+    python bench/recipe/study.py gather --out runs/recipe --into results/recipe.json
+    python bench/recipe/study.py table results/recipe.json docs/recipe.md
+
+`run` trains every variant below that is not finished yet, two at a time on one thread each
+(`--only lct/pgn` for some of them); `gather` writes what came out as data; `table` puts it into the
+document, between its markers. Nothing but Python is needed.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# What differs from the defaults, by name. Clipping is always said, whatever the default is.
+VARIANTS = {
+    "as the paper has it": "--clip 0",
+    "clipped": "--clip 1",
+    "clipped to 0.1": "--clip 0.1",
+    "clipped to 5": "--clip 5",
+    "batches of 14": "--clip 0 --batch 14",
+    "clipped, batches of 14": "--clip 1 --batch 14",
+    "visited candidates": "--clip 0 --candidates visited",
+    "clipped, visited candidates": "--clip 1 --candidates visited",
+    "clipped, visited, batches of 14": "--clip 1 --candidates visited --batch 14",
+    "clipped, visited, batches of 7": "--clip 1 --candidates visited --batch 7",
+    "clipped, visited, batches of 14, rate 0.002": (
+        "--clip 1 --candidates visited --batch 14 --learning-rate 0.002"
+    ),
+    "query and key read [z ‖ h]": "--clip 0 --attention-input zh",
+    "query loss × 0.1": "--clip 0 --query-weight 0.1",
+    "query loss × 0.1, clipped": "--clip 1 --query-weight 0.1",
+    "query loss × 0.1, visited": "--clip 0 --query-weight 0.1 --candidates visited",
+    "query loss × 0.1, clipped, visited": "--clip 1 --query-weight 0.1 --candidates visited",
+    "pointer and mask loss × 5, visited": (
+        "--clip 0 --pointer-weight 5 --mask-weight 5 --candidates visited"
+    ),
+    "pointer and mask loss × 20": "--clip 0 --pointer-weight 20 --mask-weight 20",
+    "pointer and mask loss × 20, clipped": "--clip 1 --pointer-weight 20 --mask-weight 20",
+}
+
+# (task, model, epochs, seeds, variants): the plan, the questions that mattered most first.
+SETTLING = ["as the paper has it", "clipped", "visited candidates", "clipped, batches of 14"]
+PLAN = [
+    ("lct", "pgn", 1000, (0, 1, 2), SETTLING),
+    ("lct", "pgn", 1000, (0, 1), ["query loss × 0.1"]),
+    ("lct", "pgn", 1000, (0,), [name for name in VARIANTS if name not in [*SETTLING, "query loss × 0.1"]]),
+    ("lct", "gnn", 1500, (0, 1, 2), ["as the paper has it", "clipped"]),
+    ("dsu", "pgn", 1000, (0, 1, 2), ["as the paper has it", "clipped"]),
+    ("dsu", "gnn", 2000, (0, 1, 2), ["as the paper has it", "clipped"]),
+    ("dsu", "deepsets", 1000, (0, 1, 2), ["as the paper has it", "clipped"]),
+    ("dsu", "pgn-nm", 1000, (0, 1, 2), ["as the paper has it", "clipped"]),
+]
+
+
+def directory(out: Path, task: str, model: str, variant: str, seed: int) -> Path:
+    return out / task / model / re.sub(r"[^a-z0-9.]+", "-", variant.lower()).strip("-") / f"seed-{seed}"
+
+
+def planned(out: Path):
+    for task, model, epochs, seeds, variants in PLAN:
+        for seed in seeds:
+            for variant in variants:
+                place = directory(out, task, model, variant, seed)
+                yield task, model, epochs, variant, seed, place
+
+
+def run(arguments) -> None:
+    def train(job) -> None:
+        task, model, epochs, variant, seed, place = job
+        if (place / "results.json").exists():
+            return
+        command = [arguments.pgn, "train", "--task", task, "--model", model, "--seed", str(seed)]
+        command += ["--epochs", str(epochs), "--threads", "1", "--out", str(place)]
+        subprocess.run(command + VARIANTS[variant].split(), check=True, stdout=subprocess.DEVNULL)
+        print(f"{task} {model} seed {seed}, {variant}: done", flush=True)
+
+    jobs = [job for job in planned(Path(arguments.out)) if str(job[5]).find(arguments.only) >= 0]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        list(pool.map(train, jobs))
+
+
+def gather(arguments) -> None:
+    rows = []
+    for task, model, epochs, variant, seed, place in planned(Path(arguments.out)):
+        if not (place / "results.json").exists():
+            continue
+        results = json.loads((place / "results.json").read_text())
+        row = dict(task=task, model=model, variant=variant, flags=VARIANTS[variant])
+        row |= dict(seed=seed, epochs=epochs, best_epoch=results["best_epoch"])
+        row["validation_f1"] = round(results["validation"]["f1"], 4)
+        for key, name in (("f1", "f1"), ("pointer_accuracy", "pointers"), ("mask_accuracy", "masks")):
+            values = [test.get(key) for test in results["test"]]
+            if None not in values:
+                row[name] = [round(value, 4) for value in values]
+        rows.append(row)
+    Path(arguments.into).write_text(
+        "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
+    )
+
+
+def table(arguments) -> None:
+    groups: dict = {}
+    for row in json.loads(Path(arguments.data).read_text()):
+        groups.setdefault((row["task"], row["model"], row["variant"]), []).append(row)
+    lines = [
+        "| task, model | variant | seeds | best epochs | validation | n = 20 | 50 | 100 | 200 |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for (task, model, variant), rows in groups.items():
+        mean = statistics.mean
+        cells = [f"{task} `{model}`", variant, str(len(rows))]
+        cells.append(", ".join(str(row["best_epoch"]) for row in rows))
+        cells.append(f"{mean(row['validation_f1'] for row in rows):.3f}")
+        cells += [f"{mean(row['f1'][size] for row in rows):.3f}" for size in range(4)]
+        lines.append("| " + " | ".join(cells) + " |")
+    document = Path(arguments.document)
+    before, _, rest = document.read_text().partition("<!-- study: begin -->")
+    after = rest.partition("<!-- study: end -->")[2]
+    body = "\n".join(lines)
+    document.write_text(f"{before}<!-- study: begin -->\n\n{body}\n\n<!-- study: end -->{after}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("run")
+    command.add_argument("--pgn", required=True, help="the program")
+    command.add_argument("--out", required=True, help="where the runs go")
+    command.add_argument("--only", default="", help="only runs whose directory contains this")
+    command.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    command.set_defaults(do=run)
+    command = commands.add_parser("gather")
+    command.add_argument("--out", required=True)
+    command.add_argument("--into", required=True)
+    command.set_defaults(do=gather)
+    command = commands.add_parser("table")
+    command.add_argument("data")
+    command.add_argument("document")
+    command.set_defaults(do=table)
+    arguments = parser.parse_args()
+    arguments.do(arguments)
+
+
+if __name__ == "__main__":
+    main()
