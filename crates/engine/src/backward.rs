@@ -197,7 +197,9 @@ fn latents_backward<S: Simd>(
         #[inline(always)]
         |input, node| add(simd, &d_z[node * k..][..k], &mut gradients.encoder_e[input * k..][..k]),
     );
-    if t > 0 {
+    if config.carried() == 0 {
+        tape.d_h.fill(0.0);
+    } else if t > 0 {
         let (a, b) = (mat(d_z, k), mat(&weights.encoder_h_t, k));
         matmul(simd, (n, k, k), a, b, Start::Zero, Then::Store, &mut tape.d_h, k);
     }
@@ -225,8 +227,10 @@ fn block_backward<S: Simd>(
     matmul_transposed(simd, shape, mat(z, k), d_mixed, &mut gradients.mix, width);
     let d_c = mat(&tape.d_mixed[k..], width);
     matmul_transposed(simd, (k, rows, k), mat(m, k), d_c, &mut gradients.update_m, k);
-    let d_z = mat(&tape.d_z, k);
-    matmul_transposed(simd, (k, rows, k), mat(h_before, k), d_z, &mut gradients.encoder_h, k);
+    if config.carried() > 0 {
+        let (a, b) = (mat(h_before, k), mat(&tape.d_z, k));
+        matmul_transposed(simd, (k, rows, k), a, b, &mut gradients.encoder_h, k);
+    }
     let d_mixed = &tape.d_mixed[..rows * width];
     add_rows(simd, d_mixed, width, &mut gradients.mix_bias[..2 * k]);
 }

@@ -211,10 +211,15 @@ impl Config {
         self.owns_pointers() || self.losses.pointers > 0.0
     }
 
+    /// Latents that a node carries from one operation to the next: k, or none.
+    pub fn carried(&self) -> usize {
+        if self.processor.is_once() { self.k } else { 0 }
+    }
+
     /// The settings of an iterated processor, if that is what it has.
     pub fn iterated(&self) -> Option<&Iterated> {
         match &self.processor {
-            Processor::Once => None,
+            Processor::Once | Processor::Fresh => None,
             Processor::Iterated(settings) => Some(settings),
         }
     }

@@ -77,8 +77,8 @@ fn latents_forward<S: Simd>(
     let (h_before, h) = (&h_before[step.start..], &mut h_after[..n * k]);
     let (z, m) = (&mut tape.z[step.clone()], &mut tape.m[step.clone()]);
 
-    // (1) z = encoder[e ‖ h⁻]; at the first step h⁻ = 0.
-    if t == 0 {
+    // (1) z = encoder[e ‖ h⁻]; at the first step, or where nothing is carried, h⁻ = 0.
+    if t == 0 || config.carried() == 0 {
         z.copy_from_slice(&tape.fixed);
     } else {
         let start = Start::Mat(mat(&tape.fixed, k));

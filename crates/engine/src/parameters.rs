@@ -64,7 +64,7 @@ impl Parameters {
     /// The paper's tensors.
     fn once(config: &Config, add: &mut impl FnMut(&'static str, &[usize])) {
         let (k, m, x) = (config.k, config.m(), config.attention_width());
-        add("encoder.weight", &[k, m + k]);
+        add("encoder.weight", &[k, m + config.carried()]);
         add("encoder.bias", &[k]);
         add("message.weight", &[k, 2 * k]);
         add("message.bias", &[k]);

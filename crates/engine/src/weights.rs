@@ -22,7 +22,7 @@ use crate::{Config, Graph, Parameters};
 #[derive(Clone, Debug)]
 pub struct Weights {
     pub encoder_e: Vec<f32>,    // [m, k]
-    pub encoder_h: Vec<f32>,    // [k, k]
+    pub encoder_h: Vec<f32>,    // [k, k], or empty
     pub encoder_bias: Vec<f32>, // [k]
     pub mix: Vec<f32>,          // [k, mix_width]
     pub mix_bias: Vec<f32>,     // [mix_width]: message.bias | update.bias | 0
@@ -45,13 +45,14 @@ impl Weights {
     /// Lays out `parameters`.
     pub fn new(config: &Config, parameters: &Parameters) -> Weights {
         let (k, m, x) = (config.k, config.m(), config.attention_width());
+        let carried = config.carried();
         let encoder = parameters.tensor("encoder.weight");
         let message = parameters.tensor("message.weight");
         let update = parameters.tensor("update.weight");
         let mix_width = mix_width(config);
 
-        let encoder_e = transposed(encoder, m + k, 0, m, k);
-        let encoder_h = transposed(encoder, m + k, m, k, k);
+        let encoder_e = transposed(encoder, m + carried, 0, m, k);
+        let encoder_h = transposed(encoder, m + carried, m, carried, k);
         let update_m = transposed(update, 2 * k, k, k, k);
         let receiver = transposed(message, 2 * k, 0, k, k);
         let sender = transposed(message, 2 * k, k, k, k);
@@ -133,7 +134,7 @@ impl WeightGradients {
         let zeros = |size: usize| vec![0.0; size];
         WeightGradients {
             encoder_e: zeros(m * k),
-            encoder_h: zeros(k * k),
+            encoder_h: zeros(config.carried() * k),
             encoder_bias: zeros(k),
             mix: zeros(k * width),
             sender_t: zeros(if config.graph == Graph::Complete { k * k } else { 0 }),
@@ -177,9 +178,9 @@ impl WeightGradients {
     pub fn unpack(&self, config: &Config, parameters: &Parameters, into: &mut Parameters) {
         let (k, m, x) = (config.k, config.m(), config.attention_width());
         let width = mix_width(config);
-        let encoder = into.tensor_mut("encoder.weight");
-        transpose_into(&self.encoder_e, k, 0, m, encoder, m + k, 0);
-        transpose_into(&self.encoder_h, k, 0, k, encoder, m + k, m);
+        let (encoder, carried) = (into.tensor_mut("encoder.weight"), config.carried());
+        transpose_into(&self.encoder_e, k, 0, m, encoder, m + carried, 0);
+        transpose_into(&self.encoder_h, k, 0, carried, encoder, m + carried, m);
         into.tensor_mut("encoder.bias").copy_from_slice(&self.encoder_bias);
         let message = into.tensor_mut("message.weight");
         transpose_into(&self.mix, width, 0, k, message, 2 * k, 0);

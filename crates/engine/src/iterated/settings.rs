@@ -11,6 +11,8 @@ pub enum Processor {
     /// As in the paper: one step per operation, h carried to the next (equations 1, 2 and 8).
     #[default]
     Once,
+    /// The same with h = 0 before every operation: nothing is carried but pointers.
+    Fresh,
     /// Many steps per operation, nothing carried but pointers.
     Iterated(Iterated),
 }

@@ -1,6 +1,8 @@
 //! Configs, weights and sequences to compare on.
 
-use pgn_engine::{AttentionInput, Candidates, Config, Forcing, LossWeights, Parameters, Pointers};
+use pgn_engine::{
+    AttentionInput, Candidates, Config, Forcing, LossWeights, Parameters, Pointers, Processor,
+};
 use pgn_structures::{Dataset, Feature, Operation, Rng, Sampling, Split, Task};
 
 /// The paper's ten models, and points between them that use every other setting: named, for
@@ -15,6 +17,7 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
     let preset = |name: &str| Config { k, ..Config::preset(name).unwrap() };
     let zh = |config: Config| Config { attention_input: AttentionInput::Zh, ..config };
     let visited = |config: Config| Config { candidates: Candidates::Visited, ..config };
+    let fresh = |config: Config| Config { processor: Processor::Fresh, ..config };
     let every_feature = vec![
         Feature::SelfPointing,
         Feature::First,
@@ -28,6 +31,8 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
         ("pgn reading [z ‖ h]", zh(preset("pgn"))),
         ("supgnn reading [z ‖ h]", zh(preset("supgnn"))),
         ("dgm reading [z ‖ h]", zh(preset("dgm"))),
+        ("pgn that carries nothing", fresh(preset("pgn"))),
+        ("gnn that carries nothing", fresh(preset("gnn"))),
         ("pgn aiming at visited nodes", visited(preset("pgn"))),
         ("pgn-mo aiming at visited nodes", visited(zh(preset("pgn-mo")))),
         ("supgnn aiming at visited nodes", visited(preset("supgnn"))),

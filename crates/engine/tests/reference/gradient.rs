@@ -114,6 +114,7 @@ pub fn backward(
             let input = concat(&step.e[i], &step.h_before[i]);
             let d_input = net.linear_backward("encoder", &input, &d_z[i], gradient);
             d_h[i] = d_input[m..].to_vec();
+            d_h[i].resize(k, 0.0);
         }
     }
 }

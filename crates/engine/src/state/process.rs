@@ -1,0 +1,244 @@
+//! The paper's processor over all nodes: encoder, messages, update, masks and readout.
+//!
+//! Two phases, each of which treats a block of rows without looking at other blocks: first every
+//! node's z and what it would send, then every node's messages and h. Small structures are one
+//! block; large ones are spread over threads. Either way each row is computed by the same
+//! instructions, so the bits are the same.
+
+use fearless_simd::prelude::*;
+use pgn_structures::{Node, Operation};
+use rayon::prelude::*;
+
+use super::{BLOCK, State, Top};
+use crate::{
+    Config, Graph,
+    features::for_each_flag,
+    graph::Neighbours,
+    kernels::{
+        matmul::{Start, Then, mat, matmul},
+        rows::{add, chunks, load, max_over_rows, store},
+    },
+    readout::mask_forward,
+    weights::Weights,
+};
+
+/// Rows that pass through the processor together, so that what lies between z and h stays in
+/// the first-level cache.
+const ROWS: usize = 48;
+
+/// Buffers that live for one block.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    mixed: Vec<f32>, // [ROWS, 2k]: a | c
+    m: Vec<f32>,     // [ROWS, k]
+}
+
+impl Scratch {
+    pub fn new(k: usize) -> Scratch {
+        Scratch { mixed: vec![0.0; ROWS * 2 * k], m: vec![0.0; ROWS * k] }
+    }
+}
+
+impl State<'_> {
+    /// First phase (equation 1): z, and b, each node's half of the messages it sends.
+    #[inline(always)]
+    pub(super) fn encode<S: Simd>(&mut self, simd: S, operation: Operation) {
+        let (config, weights) = (self.model.config(), self.model.weights());
+        let k = config.k;
+        let pointers = &self.pointers;
+        if self.n <= BLOCK {
+            let rows = Encoded {
+                first: 0,
+                h: &self.h,
+                fixed: &self.fixed,
+                z: &mut self.z,
+                sent: &mut self.sent,
+            };
+            encode_block(simd, config, weights, operation, pointers, rows);
+        } else {
+            // Deep Sets send nothing; give their blocks empty slices.
+            let block = BLOCK * k;
+            let sent: Vec<&mut [f32]> = match self.sent.is_empty() {
+                true => (0..self.n.div_ceil(BLOCK)).map(|_| [].as_mut_slice()).collect(),
+                false => self.sent.chunks_mut(block).collect(),
+            };
+            let read = self.h.par_chunks(block).zip(self.fixed.par_chunks(block));
+            let write = self.z.par_chunks_mut(block).zip(sent);
+            read.zip(write).enumerate().for_each(|(i, ((h, fixed), (z, sent)))| {
+                let rows = Encoded { first: i * BLOCK, h, fixed, z, sent };
+                simd.vectorize(
+                    #[inline(always)]
+                    || encode_block(simd, config, weights, operation, pointers, rows),
+                );
+            });
+        }
+        match config.graph {
+            Graph::Complete => {
+                self.sent_top.fill(f32::NEG_INFINITY);
+                for row in self.sent.chunks_exact(k) {
+                    for at in chunks(k) {
+                        let top = load(simd, &self.sent_top, at).max(load(simd, row, at));
+                        store(top, &mut self.sent_top, at);
+                    }
+                }
+            }
+            graph => self.neighbours.rebuild(graph, &self.pointers),
+        }
+    }
+
+    /// Second phase (equations 8, 3 and 4): messages, h, mask logits and the readout.
+    #[inline(always)]
+    pub(super) fn process<S: Simd>(&mut self, simd: S) {
+        let (config, weights) = (self.model.config(), self.model.weights());
+        let k = config.k;
+        let senders =
+            Senders { neighbours: &self.neighbours, sent: &self.sent, top: &self.sent_top };
+        if self.n <= BLOCK {
+            self.top.clear();
+            let block =
+                Block { first: 0, z: &self.z, h: &mut self.h, masks: &mut self.mask_logits };
+            process_block(simd, config, weights, senders, block, &mut self.top, &mut self.scratch);
+            return;
+        }
+        let size = BLOCK * k;
+        let blocks = self.z.par_chunks(size).zip(self.h.par_chunks_mut(size));
+        let tops: Vec<Top> = blocks
+            .zip(self.mask_logits.par_chunks_mut(BLOCK))
+            .enumerate()
+            .map_init(
+                || Scratch::new(k),
+                |scratch, (i, ((z, h), masks))| {
+                    let block = Block { first: i * BLOCK, z, h, masks };
+                    let mut top = Top::new(k);
+                    simd.vectorize(
+                        #[inline(always)]
+                        || {
+                            process_block(simd, config, weights, senders, block, &mut top, scratch);
+                        },
+                    );
+                    top
+                },
+            )
+            .collect();
+        self.top.clear();
+        tops.iter().for_each(|top| self.top.join(top));
+    }
+}
+
+/// Rows of one block, as the first phase sees them.
+struct Encoded<'a> {
+    first: usize,
+    h: &'a [f32],
+    fixed: &'a [f32],
+    z: &'a mut [f32],
+    sent: &'a mut [f32],
+}
+
+#[inline(always)]
+fn encode_block<S: Simd>(
+    simd: S,
+    config: &Config,
+    weights: &Weights,
+    operation: Operation,
+    pointers: &[Node],
+    Encoded { first, h, fixed, z, sent }: Encoded,
+) {
+    let k = config.k;
+    let count = z.len() / k;
+    if config.carried() == 0 {
+        z.copy_from_slice(fixed);
+    } else {
+        let (b, start) = (mat(&weights.encoder_h, k), Start::Mat(mat(fixed, k)));
+        matmul(simd, (count, k, k), mat(h, k), b, start, Then::Store, z, k);
+    }
+    for_each_flag(
+        &config.inputs,
+        operation,
+        pointers,
+        first,
+        count,
+        #[inline(always)]
+        |input, node| {
+            let row = &mut z[(node - first) * k..][..k];
+            add(simd, &weights.encoder_e[input * k..][..k], row);
+        },
+    );
+    if config.graph != Graph::SelfOnly {
+        let b = mat(&weights.mix[2 * k..], weights.mix_width);
+        matmul(simd, (count, k, k), mat(z, k), b, Start::Zero, Then::Store, sent, k);
+    }
+}
+
+/// Rows of one block, as the second phase sees them.
+struct Block<'a> {
+    first: usize,
+    z: &'a [f32],
+    h: &'a mut [f32],
+    masks: &'a mut [f32],
+}
+
+/// Everything a node may hear.
+#[derive(Clone, Copy)]
+struct Senders<'a> {
+    neighbours: &'a Neighbours,
+    sent: &'a [f32],
+    top: &'a [f32],
+}
+
+#[inline(always)]
+fn process_block<S: Simd>(
+    simd: S,
+    config: &Config,
+    weights: &Weights,
+    senders: Senders,
+    block: Block,
+    top: &mut Top,
+    scratch: &mut Scratch,
+) {
+    let (k, width) = (config.k, weights.mix_width);
+    let (top_z, top_h) = top.values.split_at_mut(k);
+    let (source_z, source_h) = top.sources.split_at_mut(k);
+    let rows = block.z.chunks(ROWS * k).zip(block.h.chunks_mut(ROWS * k));
+    for (part, ((z, h), masks)) in rows.zip(block.masks.chunks_mut(ROWS)).enumerate() {
+        let (first, count) = (block.first + part * ROWS, z.len() / k);
+        let mixed = &mut scratch.mixed[..count * 2 * k];
+        let m = &mut scratch.m[..count * k];
+        let start = Start::Row(&weights.mix_bias);
+        let b = mat(&weights.mix, width);
+        matmul(simd, (count, k, 2 * k), mat(z, k), b, start, Then::Store, mixed, 2 * k);
+        for (i, (m, mixed)) in m.chunks_exact_mut(k).zip(mixed.chunks_exact(2 * k)).enumerate() {
+            hear(simd, config.graph, senders, first + i, &mixed[..k], m);
+        }
+        let start = Start::Mat(mat(&mixed[k..], 2 * k));
+        let b = mat(&weights.update_m, k);
+        matmul(simd, (count, k, k), mat(m, k), b, start, Then::Relu, h, k);
+        if config.has_masks() {
+            mask_forward(simd, k, z, h, &weights.mask, weights.mask_bias, masks);
+        }
+        max_over_rows(simd, z, (k, 0), first as u32, top_z, source_z);
+        max_over_rows(simd, h, (k, 0), first as u32, top_h, source_h);
+    }
+}
+
+/// m = ReLU(a + max b) of one node (equation 8).
+#[inline(always)]
+fn hear<S: Simd>(simd: S, graph: Graph, senders: Senders, node: usize, a: &[f32], m: &mut [f32]) {
+    let k = m.len();
+    let zero = fearless_simd::f32x8::splat(simd, 0.0);
+    for at in chunks(k) {
+        let mut value = load(simd, a, at);
+        match graph {
+            Graph::SelfOnly => {}
+            Graph::Complete => value += load(simd, senders.top, at),
+            Graph::Symmetric | Graph::Directed => {
+                let list = senders.neighbours.of(node);
+                let mut top = load(simd, senders.sent, list[0] as usize * k + at);
+                for &j in &list[1..] {
+                    top = top.max(load(simd, senders.sent, j as usize * k + at));
+                }
+                value += top;
+            }
+        }
+        store(value.max(zero), m, at);
+    }
+}
