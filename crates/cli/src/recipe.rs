@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use toml::{Table, Value};
 
@@ -104,13 +104,7 @@ impl RecipeArgs {
     pub fn settings(&self) -> Result<Table> {
         let mut settings = match &self.config {
             None => Table::new(),
-            Some(path) => {
-                let text = std::fs::read_to_string(path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-                text.parse().map_err(|error: toml::de::Error| {
-                    anyhow::anyhow!("{}: {}", path.display(), one_line(&error))
-                })?
-            }
+            Some(path) => pgn_lab::RunConfig::read_settings(path)?,
         };
         pgn_lab::overlay(&mut settings, self.flags());
         Ok(settings)
@@ -173,8 +167,4 @@ impl Flags {
 
 fn name(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
-}
-
-fn one_line(error: &toml::de::Error) -> String {
-    error.message().lines().collect::<Vec<_>>().join("; ")
 }

@@ -34,6 +34,7 @@ mod error;
 mod features;
 mod forward;
 mod graph;
+mod held;
 mod iterated;
 mod kernels;
 mod message;

@@ -1,11 +1,11 @@
 //! A model: a config and the weights that go with it.
 
-use std::path::Path as FilePath;
+use std::{path::Path as FilePath, sync::Arc};
 
 use pgn_structures::{Node, Operation, Sequence, given_priorities};
 use rayon::prelude::*;
 
-use crate::{Config, Error, Parameters, State, iterated, simd::Path, weights::Weights};
+use crate::{Config, Error, Parameters, State, held::Held, iterated, simd::Path, weights::Weights};
 
 /// A network of the family, ready to run.
 ///
@@ -135,7 +135,23 @@ impl Model {
 
     /// A fresh structure, one node per priority.
     pub fn start_with(&self, priorities: &[f32]) -> Result<State<'_>, Error> {
-        State::new(self, priorities)
+        State::new(Held::Borrowed(self), priorities)
+    }
+
+    /// The same for a model shared by several owners: the state keeps it alive.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use pgn_engine::{Config, Model, State};
+    ///
+    /// fn start() -> Result<State<'static>, pgn_engine::Error> {
+    ///     Arc::new(Model::new(Config::preset("pgn")?, 0)?).start_shared(&[0.3, 0.1])
+    /// }
+    /// assert_eq!(start()?.pointers(), [0, 1]);
+    /// # Ok::<(), pgn_engine::Error>(())
+    /// ```
+    pub fn start_shared(self: &Arc<Self>, priorities: &[f32]) -> Result<State<'static>, Error> {
+        State::new(Held::Shared(Arc::clone(self)), priorities)
     }
 
     /// Rolls out one sequence freely: the model reads its own pointers and masks, never the

@@ -270,6 +270,13 @@ impl RunConfig {
         Ok(())
     }
 
+    /// A user's settings in a TOML file, for [`RunConfig::resolve`].
+    pub fn read_settings(path: &Path) -> Result<Table> {
+        files::read_text(path)?.parse().map_err(|error: toml::de::Error| {
+            Error::file(path, error.message().lines().collect::<Vec<_>>().join("; "))
+        })
+    }
+
     /// Whether every value makes sense.
     pub fn validate(&self) -> Result<()> {
         let invalid = |what: String| Err(Error::Config(what));

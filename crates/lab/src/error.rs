@@ -13,14 +13,14 @@ pub enum Error {
     #[error("{0}")]
     Request(String),
     /// The file system said no.
-    #[error("cannot {verb} {}: {source}", path.display())]
+    #[error("cannot {verb} {}: {cause}", path.display())]
     Io {
         /// What was tried: "read", "write".
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
+        /// Why not. Part of the sentence already, so not this error's `source`.
+        cause: std::io::Error,
     },
     /// A file whose contents are not what they should be.
     #[error("{}: {trouble}", path.display())]
@@ -50,7 +50,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// For `map_err`: names the file that could not be read, written and so on.
     pub(crate) fn io(verb: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-        move |source| Error::Io { verb, path: path.to_owned(), source }
+        move |cause| Error::Io { verb, path: path.to_owned(), cause }
     }
 
     /// A file with the wrong contents.

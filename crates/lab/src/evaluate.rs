@@ -11,7 +11,11 @@ const CHUNK: usize = 64;
 
 /// Rolls the model out freely on every sequence of `sets` and scores all together.
 pub fn evaluate(model: &Model, sets: &[Dataset]) -> Result<Scores> {
-    let sequences: Vec<Sequence<'_>> = sets.iter().flat_map(Dataset::sequences).collect();
+    evaluate_sequences(model, &sets.iter().flat_map(Dataset::sequences).collect::<Vec<_>>())
+}
+
+/// The same for sequences from anywhere.
+pub fn evaluate_sequences(model: &Model, sequences: &[Sequence<'_>]) -> Result<Scores> {
     let mut tally = Tally::default();
     for chunk in sequences.chunks(CHUNK) {
         for (sequence, rollout) in chunk.iter().zip(model.rollouts(chunk)?) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgn_engine::{Model, Rollout};
-use pgn_structures::{Dataset, Sequence, files::TensorWriter};
+use pgn_structures::{Dataset, Node, Sequence, files::TensorWriter};
 
 use crate::{Result, RunConfig};
 
@@ -12,30 +12,81 @@ use crate::{Result, RunConfig};
 /// \[count, ops, nodes\], each where the model has them.
 pub fn write_rollouts(model: &Model, run: &RunConfig, data: &Dataset, path: &Path) -> Result<()> {
     let sequences: Vec<Sequence<'_>> = data.sequences().collect();
-    let rollouts = model.rollouts(&sequences)?;
-    let flat = |part: fn(&Rollout) -> Option<&Vec<f32>>| -> Option<Vec<f32>> {
-        let parts: Option<Vec<_>> = rollouts.iter().map(part).collect();
-        Some(parts?.into_iter().flatten().copied().collect())
+    let of = RolloutOf {
+        task: &data.task,
+        model: &run.model,
+        seed: run.seed,
+        ops: data.ops,
+        nodes: data.nodes,
     };
-    let query_logits = flat(|rollout| Some(&rollout.query_logits)).unwrap_or_default();
-    let mask_logits = flat(|rollout| rollout.mask_logits.as_ref());
-    let pointers: Option<Vec<_>> = rollouts.iter().map(|r| r.pointers.as_ref()).collect();
-    let pointers: Option<Vec<u32>> = pointers.map(|p| p.into_iter().flatten().copied().collect());
+    RolloutArrays::join(model.rollouts(&sequences)?).save(&of, path)
+}
 
-    let (count, ops, nodes) = (data.count(), data.ops, data.nodes);
-    let mut file = TensorWriter::new();
-    file.metadata("format", "pgn-rollout-1");
-    file.metadata("task", &data.task);
-    file.metadata("model", &run.model);
-    file.metadata("seed", run.seed);
-    file.metadata("nodes", nodes);
-    file.metadata("ops", ops);
-    file.f32("query_logits", &[count, ops], &query_logits);
-    if let Some(mask_logits) = &mask_logits {
-        file.f32("mask_logits", &[count, ops, nodes], mask_logits);
+/// The rollouts of a data set, flat and row-major, exactly as in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolloutArrays {
+    /// \[count, ops\]
+    pub query_logits: Vec<f32>,
+    /// \[count, ops, nodes\]
+    pub mask_logits: Option<Vec<f32>>,
+    /// \[count, ops, nodes\]
+    pub pointers: Option<Vec<Node>>,
+}
+
+/// What rollouts are of: what a file says beside its arrays.
+#[derive(Clone, Copy, Debug)]
+pub struct RolloutOf<'a> {
+    /// The data structure.
+    pub task: &'a str,
+    /// The model's name.
+    pub model: &'a str,
+    /// The seed of its run.
+    pub seed: u64,
+    /// Operations per sequence.
+    pub ops: usize,
+    /// Nodes per sequence.
+    pub nodes: usize,
+}
+
+impl RolloutArrays {
+    /// One after the other, all of one model.
+    pub fn join(rollouts: Vec<Rollout>) -> RolloutArrays {
+        let mut query_logits = Vec::new();
+        let (mut mask_logits, mut pointers) = (Some(Vec::new()), Some(Vec::new()));
+        for rollout in rollouts {
+            query_logits.extend(rollout.query_logits);
+            append(&mut mask_logits, rollout.mask_logits);
+            append(&mut pointers, rollout.pointers);
+        }
+        RolloutArrays { query_logits, mask_logits, pointers }
     }
-    if let Some(pointers) = &pointers {
-        file.u32("pointers", &[count, ops, nodes], pointers);
+
+    /// Writes the file.
+    pub fn save(&self, of: &RolloutOf<'_>, path: &Path) -> Result<()> {
+        let &RolloutOf { task, model, seed, ops, nodes } = of;
+        let count = self.query_logits.len().checked_div(ops).unwrap_or(0);
+        let mut file = TensorWriter::new();
+        file.metadata("format", "pgn-rollout-1");
+        file.metadata("task", task);
+        file.metadata("model", model);
+        file.metadata("seed", seed);
+        file.metadata("nodes", nodes);
+        file.metadata("ops", ops);
+        file.f32("query_logits", &[count, ops], &self.query_logits);
+        if let Some(mask_logits) = &self.mask_logits {
+            file.f32("mask_logits", &[count, ops, nodes], mask_logits);
+        }
+        if let Some(pointers) = &self.pointers {
+            file.u32("pointers", &[count, ops, nodes], pointers);
+        }
+        Ok(file.save(path)?)
     }
-    Ok(file.save(path)?)
+}
+
+/// Adds a rollout's part; what one of them has not, none has.
+fn append<T>(all: &mut Option<Vec<T>>, part: Option<Vec<T>>) {
+    match (all.as_mut(), part) {
+        (Some(all), Some(part)) => all.extend(part),
+        _ => *all = None,
+    }
 }

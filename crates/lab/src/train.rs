@@ -185,7 +185,7 @@ impl<'a> Training<'a> {
             }
         }
         self.save()?;
-        self.finish().map(Outcome::Finished)
+        self.finish(session.stop)
     }
 
     /// One pass over the training sequences.
@@ -271,8 +271,9 @@ impl<'a> Training<'a> {
         checkpoint.save(&self.run.file(files::CHECKPOINT), &self.config_text)
     }
 
-    /// Writes the best model and tests it.
-    fn finish(&mut self) -> Result<Results> {
+    /// Writes the best model and tests it. Stopped between two test sets, the run has its last
+    /// checkpoint to go on from.
+    fn finish(&mut self, stop: &AtomicBool) -> Result<Outcome> {
         let config = self.config;
         let train_seconds = self.seconds + self.started.elapsed().as_secs_f64();
         let best = match self.best.take() {
@@ -293,6 +294,9 @@ impl<'a> Training<'a> {
             test = evaluate_streams(&model, self.data.task(), &config.test, config.seed)?;
         } else {
             for set in self.data.tests(&config.test, config.seed) {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Outcome::Stopped { epoch: self.epoch });
+                }
                 test.push(evaluate_set(&model, &set?)?);
             }
         }
@@ -315,6 +319,6 @@ impl<'a> Training<'a> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         files::write_json(&self.run.file(files::RESULTS), &results)?;
-        Ok(results)
+        Ok(Outcome::Finished(results))
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::files::{TensorReader, TensorWriter};
 use crate::sampling::check_priorities;
-use crate::{Dataset, Operation, Result, Split};
+use crate::{Dataset, Error, Operation, Result, Split};
 
 /// What this version writes, and the newest it reads.
 const FORMAT_VERSION: u32 = 1;
@@ -83,6 +83,12 @@ impl Dataset {
         };
         dataset.check_values().map_err(|trouble| file.error(trouble))?;
         Ok(dataset)
+    }
+
+    /// Refuses values that no structure can have produced, as reading a file does: for sets whose
+    /// arrays come from elsewhere. The lengths of the arrays must fit each other.
+    pub fn check(&self) -> Result<()> {
+        self.check_values().map_err(Error::Request)
     }
 
     /// Refuses values that no structure can have produced, in the words of a file's reader.

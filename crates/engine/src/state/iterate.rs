@@ -4,8 +4,8 @@ use pgn_structures::{Node, Operation};
 
 use super::{Scratch, State, Top};
 use crate::{
-    Model,
     graph::Neighbours,
+    held::Held,
     iterated::{LEFT_ALONE, Runner},
     simd::on_path,
 };
@@ -17,7 +17,7 @@ const SPREAD: usize = 4096;
 impl<'m> State<'m> {
     /// A fresh structure of a model with an iterated processor: O(n) memory for pointers and
     /// masks, nothing per node and latent.
-    pub(super) fn iterated(model: &'m Model, priorities: &[f32]) -> State<'m> {
+    pub(super) fn iterated(model: Held<'m>, priorities: &[f32]) -> State<'m> {
         let (n, k) = (priorities.len(), model.config().k);
         let spread = vec![0.0; if n <= SPREAD { n * k } else { 0 }];
         State {
@@ -40,7 +40,7 @@ impl<'m> State<'m> {
 
     /// One operation of a model with an iterated processor: the answer's logit.
     pub(super) fn iterate(&mut self, operation: Operation) -> Option<f32> {
-        let (model, k) = (self.model, self.model.config().k);
+        let (model, k) = (&self.model, self.model.config().k);
         let (runner, weights) = (self.runner.as_mut()?, model.iterated()?);
         let spread = self.n <= SPREAD;
         let place = |node: &Node| *node as usize * k..(*node as usize + 1) * k;

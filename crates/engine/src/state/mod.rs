@@ -9,9 +9,10 @@ use pgn_structures::{Node, Operation};
 
 use self::{process::Scratch, top::Top};
 use crate::{
-    Error, Graph, Model,
+    Error, Graph,
     features::fixed_part,
     graph::Neighbours,
+    held::Held,
     iterated::Runner,
     kernels::{math::sigmoid, rows::dot},
     simd::on_path,
@@ -58,7 +59,7 @@ impl Answer<'_> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct State<'m> {
-    model: &'m Model,
+    model: Held<'m>,
     n: usize,
     fixed: Vec<f32>,       // [n, k]: the encoder's bias and priorities
     h: Vec<f32>,           // [n, k]
@@ -77,7 +78,7 @@ pub struct State<'m> {
 }
 
 impl<'m> State<'m> {
-    pub(crate) fn new(model: &'m Model, priorities: &[f32]) -> Result<State<'m>, Error> {
+    pub(crate) fn new(model: Held<'m>, priorities: &[f32]) -> Result<State<'m>, Error> {
         let (n, k) = (priorities.len(), model.config().k);
         if n == 0 || n > u32::MAX as usize {
             return Err(Error::Input(format!(
@@ -142,7 +143,7 @@ impl<'m> State<'m> {
                 "the operation ({u}, {v}) names one node twice; expected two different nodes"
             )));
         }
-        let model = self.model;
+        let model = self.model.clone();
         if let Some(logit) = self.iterate(operation) {
             let (changed, pointers) = (&self.changed, &self.pointers);
             return Ok(Answer { logit, probability: sigmoid(logit), changed, pointers });

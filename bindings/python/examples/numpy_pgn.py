@@ -1,0 +1,104 @@
+"""The paper's network in NumPy, equation by equation: what to read before the others.
+
+Loads the weights of a trained `pgn` (or a model of its family without an iterated processor) and
+rolls it out freely. Slow and plain; the package's own rollouts are the fast ones.
+
+    python numpy_pgn.py RUN_DIRECTORY
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pgn
+
+
+def linear(weights, name, x):
+    """x · Wᵀ + b, as PyTorch's Linear has it."""
+    return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def neighbours(network, pointers):
+    """Equation 7: [n, n], whether node i hears node j."""
+    n = len(pointers)
+    points = np.arange(n) == pointers[:, None]
+    return {
+        "complete": np.ones((n, n), bool),
+        "self-only": np.eye(n, dtype=bool),
+        "directed": points,
+        "symmetric": points | points.T,
+    }[network["graph"]]
+
+
+def features(network, priorities, pointers, u, v):
+    """e: what a node is told about an operation, [n, m]."""
+    node = np.arange(len(priorities))
+    known = {
+        "priority": priorities,
+        "operated": (node == u) | (node == v),
+        "first": node == u,
+        "second": node == v,
+        "self-pointing": node == pointers,
+    }
+    return np.stack([known[name] for name in network["inputs"]], axis=1).astype(np.float32)
+
+
+def step(weights, network, priorities, h, pointers, u, v):
+    """One operation: new latents and pointers, the answer's logit and the masks' logits."""
+    e = features(network, priorities, pointers, u, v)
+    # Equation 1; with processor "fresh" nothing is carried from one operation to the next.
+    known = [e, h] if network.get("processor", "once") == "once" else [e]
+    z = linear(weights, "encoder", np.concatenate(known, axis=1))
+    n = len(z)
+    pairs = np.concatenate([np.repeat(z[:, None], n, 1), np.repeat(z[None], n, 0)], axis=2)
+    messages = relu(linear(weights, "message", pairs))
+    heard = neighbours(network, pointers)[:, :, None]
+    m = np.where(heard, messages, 0).max(axis=1)  # equation 8; messages are at least 0
+    h = relu(linear(weights, "update", np.concatenate([z, m], axis=1)))  # equation 2
+    zh = np.concatenate([z, h], axis=1)
+    logit = linear(weights, "decoder", zh.max(axis=0))[0]  # equation 3: max z, then max h
+    masks = linear(weights, "mask", zh)[:, 0] if "mask.weight" in weights else None  # equation 4
+    if network["pointers"] in ("masked", "every"):  # equations 5 and 6
+        x = h if network["attention_input"] == "h" else zh
+        scores = (x @ weights["query.weight"].T) @ (x @ weights["key.weight"].T).T
+        moved = masks <= 0 if network["pointers"] == "masked" else np.ones(n, bool)
+        if network["candidates"] == "visited":
+            scores = np.where(moved | np.eye(n, dtype=bool), scores, -np.inf)
+        pointers = np.where(moved, scores.argmax(axis=1), pointers)
+    return h, pointers, logit, masks
+
+
+def rollout(model, data):
+    """The same as `model.rollout(data)`."""
+    weights, network = model.weights, model.config["network"]
+    if isinstance(network.get("processor"), dict):
+        raise ValueError(f"model {model.name} has an iterated processor, which is not in here")
+    answers, masks, pointers = [], [], []
+    for priorities, operands, truth in zip(data.priorities, data.operands, data.pointers):
+        h = np.zeros((data.nodes, network["k"]), np.float32)
+        now = np.arange(data.nodes)
+        for t, (u, v) in enumerate(operands):
+            h, now, logit, mask = step(weights, network, priorities, h, now, u, v)
+            if network["pointers"] == "given":
+                now = truth[t].astype(np.int64)
+            answers.append(logit)
+            masks.append(mask)
+            pointers.append(now)
+    shape = (data.count, data.ops, data.nodes)
+    return (
+        np.array(answers, np.float32).reshape(shape[:2]),
+        None if masks[0] is None else np.array(masks, np.float32).reshape(shape),
+        np.array(pointers, np.uint32).reshape(shape),
+    )
+
+
+if __name__ == "__main__":
+    model = pgn.load(sys.argv[1])
+    data = pgn.sample(model.task, nodes=20, count=5, split="test", seed=model.seed)
+    ours, theirs = rollout(model, data), model.rollout(data)
+    print("largest difference of an answer's logit", np.abs(ours[0] - theirs.query_logits).max())

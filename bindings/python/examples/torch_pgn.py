@@ -1,0 +1,167 @@
+"""A trained pointer graph network as a PyTorch module, and data sets as a PyTorch `Dataset`.
+
+    python torch_pgn.py RUN_DIRECTORY
+
+The module has the names and shapes of `model.safetensors`, so that the state of one is the state
+of the other. It runs a batch of sequences freely, as `model.rollout` does; given the true pointers
+and masks it is teacher-forced, and what it returns can be trained on.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pgn
+import torch
+from torch import Tensor, nn
+
+
+class Sequences(torch.utils.data.Dataset):
+    """A `pgn.Dataset`, one sequence an item, as a dictionary of tensors."""
+
+    def __init__(self, data: pgn.Dataset) -> None:
+        wide = {"priorities": torch.float32, "answers": torch.float32, "masks": torch.float32}
+        self.tensors = {
+            # PyTorch indexes with int64; its unsigned types cannot do much yet.
+            name: torch.as_tensor(array.astype("int64" if array.dtype == "uint32" else array.dtype))
+            .to(wide.get(name, torch.int64))
+            for name, array in data.arrays().items()
+        }
+
+    def __len__(self) -> int:
+        return len(self.tensors["answers"])
+
+    def __getitem__(self, index: int) -> dict[str, Tensor]:
+        return {name: tensor[index] for name, tensor in self.tensors.items()}
+
+
+class PGN(nn.Module):
+    """The paper's network, and its relatives without an iterated processor."""
+
+    def __init__(self, network: dict) -> None:
+        super().__init__()
+        self.network = network
+        k, m = network["k"], len(network["inputs"])
+        # With processor "fresh", nothing is carried from one operation to the next.
+        processor = network.get("processor", "once")
+        if isinstance(processor, dict):
+            raise ValueError("an iterated processor is not in here")
+        self.carries = processor == "once"
+        self.encoder = nn.Linear(m + k if self.carries else m, k)
+        self.message = nn.Linear(2 * k, k)
+        self.update = nn.Linear(2 * k, k)
+        self.decoder = nn.Linear(2 * k, 1)
+        if network["pointers"] == "masked" or network["losses"]["masks"] > 0:
+            self.mask = nn.Linear(2 * k, 1)
+        if network["pointers"] in ("masked", "every") or network["losses"]["pointers"] > 0:
+            width = k if network["attention_input"] == "h" else 2 * k
+            self.query = nn.Linear(width, k, bias=False)
+            self.key = nn.Linear(width, k, bias=False)
+
+    @classmethod
+    def of(cls, model: pgn.Model) -> PGN:
+        """The module with a trained model's weights."""
+        module = cls(model.config["network"])
+        module.load_state_dict({n: torch.from_numpy(w) for n, w in model.weights.items()})
+        return module
+
+    def features(self, priorities: Tensor, pointers: Tensor, operands: Tensor) -> Tensor:
+        """e [batch, n, m]"""
+        node = torch.arange(priorities.shape[1], device=priorities.device)
+        first, second = node == operands[:, :1], node == operands[:, 1:]
+        known = {
+            "priority": priorities,
+            "operated": first | second,
+            "first": first,
+            "second": second,
+            "self-pointing": node == pointers,
+        }
+        return torch.stack([known[name].float() for name in self.network["inputs"]], dim=2)
+
+    def neighbours(self, pointers: Tensor) -> Tensor:
+        """Equation 7: [batch, n, n], whether node i hears node j."""
+        n = pointers.shape[1]
+        eye = torch.eye(n, dtype=torch.bool, device=pointers.device)
+        points = eye[pointers]
+        return {
+            "complete": torch.ones_like(points),
+            "self-only": eye.expand_as(points),
+            "directed": points,
+            "symmetric": points | points.transpose(1, 2),
+        }[self.network["graph"]]
+
+    def forward(
+        self,
+        priorities: Tensor,  # [batch, n]
+        operands: Tensor,  # [batch, ops, 2]
+        given: Tensor | None = None,  # [batch, ops, n]: true pointers, to be teacher-forced
+        given_masks: Tensor | None = None,  # [batch, ops, n]: and true masks
+    ) -> dict[str, Tensor]:
+        batch, n = priorities.shape
+        h = priorities.new_zeros(batch, n, self.network["k"])
+        pointers = torch.arange(n, device=h.device).expand(batch, n)
+        eye = torch.eye(n, dtype=torch.bool, device=h.device)
+        out: dict[str, list[Tensor]] = {"query_logits": []}
+        for t in range(operands.shape[1]):
+            e = self.features(priorities, pointers, operands[:, t])
+            z = self.encoder(torch.cat([e, h], dim=2) if self.carries else e)  # equation 1
+            # max over j of ReLU(aᵢ + bⱼ), which is ReLU(aᵢ + max over j of bⱼ).
+            k = z.shape[2]
+            a = z @ self.message.weight[:, :k].T + self.message.bias
+            b = z @ self.message.weight[:, k:].T
+            heard = self.neighbours(pointers)[:, :, :, None]
+            m = torch.relu(a + b[:, None].masked_fill(~heard, -torch.inf).amax(dim=2))
+            h = torch.relu(self.update(torch.cat([z, m], dim=2)))  # equation 2
+            zh = torch.cat([z, h], dim=2)
+            out["query_logits"].append(self.decoder(zh.amax(dim=1))[:, 0])  # equation 3
+            moved = torch.ones_like(pointers, dtype=torch.bool)
+            if hasattr(self, "mask"):
+                masks = self.mask(zh)[:, :, 0]  # equation 4
+                out.setdefault("mask_logits", []).append(masks)
+                moved = masks <= 0 if given_masks is None else given_masks[:, t] == 0  # equation 5
+            if hasattr(self, "query"):
+                x = h if self.network["attention_input"] == "h" else zh
+                scores = self.query(x) @ self.key(x).transpose(1, 2)  # equation 6
+                if self.network["candidates"] == "visited":
+                    scores = scores.masked_fill(~(moved[:, None] | eye), -torch.inf)
+                out.setdefault("pointer_scores", []).append(scores)
+                if self.network["pointers"] == "every":
+                    moved = torch.ones_like(moved)
+                if self.network["pointers"] in ("masked", "every"):
+                    pointers = torch.where(moved, scores.argmax(dim=2), pointers)
+                    out.setdefault("pointers", []).append(pointers)
+            if given is not None:
+                pointers = given[:, t]
+        return {name: torch.stack(steps, dim=1) for name, steps in out.items()}
+
+
+def losses(out: dict[str, Tensor], batch: dict[str, Tensor]) -> Tensor:
+    """The paper's loss on a teacher-forced run of `PGN`."""
+    bce = nn.functional.binary_cross_entropy_with_logits
+    total = bce(out["query_logits"], batch["answers"])
+    if "mask_logits" in out:
+        total = total + bce(out["mask_logits"], batch["masks"])
+    if "pointer_scores" in out:
+        entropy = nn.functional.cross_entropy(
+            out["pointer_scores"].flatten(0, 2), batch["pointers"].flatten(), reduction="none"
+        )
+        total = total + torch.where(batch["masks"].flatten() == 0, entropy, 0).mean()
+    return total
+
+
+def main(run: str) -> None:
+    model = pgn.load(run)
+    module = PGN.of(model)
+    data = pgn.sample(model.task, nodes=20, count=32, split="test", seed=model.seed)
+    loader = torch.utils.data.DataLoader(Sequences(data), batch_size=16)
+    right = total = 0
+    with torch.no_grad():
+        for batch in loader:
+            out = module(batch["priorities"], batch["operands"])
+            right += ((out["query_logits"] > 0) == batch["answers"].bool()).sum().item()
+            total += batch["answers"].numel()
+    print(f"accuracy {right / total:.3f}, of the package {model.evaluate(data)['accuracy']:.3f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

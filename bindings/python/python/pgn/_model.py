@@ -1,0 +1,273 @@
+"""Trained models: scores, rollouts, one operation at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pgn import _files, _native
+from pgn._arrays import array, whole
+from pgn._dataset import Dataset
+from pgn._structure import Task
+
+
+class Answer(NamedTuple):
+    """What a model answers to one operation."""
+
+    answer: bool
+    """The answer: whether ``logit`` is above 0."""
+    probability: float
+    """How likely the answer is 1."""
+    logit: float
+    """The decoder's output."""
+    changed: npt.NDArray[np.uint32]
+    """The nodes whose pointers moved, in ascending order."""
+
+
+class Rollout(NamedTuple):
+    """What a model did on a data set, reading its own masks and pointers, never the truth's."""
+
+    query_logits: npt.NDArray[np.float32]
+    """[count, ops]; above 0 for answer 1."""
+    mask_logits: npt.NDArray[np.float32] | None
+    """[count, ops, nodes]; above 0 for mask 1, left alone. For models with masks."""
+    pointers: npt.NDArray[np.uint32] | None
+    """[count, ops, nodes], after each operation. For models with pointers of their own."""
+    task: str
+    """The data structure."""
+    model: str
+    """The model's name."""
+    seed: int
+    """The seed of the model's run."""
+    nodes: int
+    """Nodes per sequence."""
+
+    @property
+    def answers(self) -> npt.NDArray[np.uint8]:
+        """[count, ops]; 0 or 1."""
+        return (self.query_logits > 0).astype(np.uint8)
+
+    @property
+    def masks(self) -> npt.NDArray[np.uint8] | None:
+        """[count, ops, nodes]; 0 re-aimed, 1 left alone."""
+        return None if self.mask_logits is None else (self.mask_logits > 0).astype(np.uint8)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a ``.safetensors`` file, as ``pgn rollout --out`` does, byte for byte."""
+        _native.save_rollout(
+            path,
+            self.task,
+            self.model,
+            self.seed,
+            self.nodes,
+            self.query_logits,
+            self.mask_logits,
+            self.pointers,
+        )
+
+
+class State:
+    """A learned data structure in use; :meth:`Model.start` makes one."""
+
+    def __init__(self, native: _native.State) -> None:
+        self._native = native
+
+    def apply(self, u: int, v: int) -> Answer:
+        """Applies one operation: the model answers, and re-aims pointers as it sees fit."""
+        answer, logit, probability, changed = self._native.apply(u, v)
+        return Answer(answer, probability, logit, changed)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes, n."""
+        return self._native.nodes()
+
+    @property
+    def pointers(self) -> npt.NDArray[np.uint32]:
+        """Where every node points. Setting them is for models to which pointers are given."""
+        return self._native.pointers()
+
+    @pointers.setter
+    def pointers(self, pointers: npt.ArrayLike) -> None:
+        self._native.set_pointers(array("pointers", pointers, np.uint32, (self.nodes,)))
+
+    @property
+    def mask_logits(self) -> npt.NDArray[np.float32]:
+        """Of the last operation; above 0 means left alone. Zeros in models without masks."""
+        return self._native.mask_logits()
+
+    @property
+    def latents(self) -> npt.NDArray[np.float32]:
+        """h after the last operation, [n, k]."""
+        return self._native.latents()
+
+    @property
+    def encoded(self) -> npt.NDArray[np.float32]:
+        """z of the last operation, [n, k]."""
+        return self._native.encoded()
+
+    @property
+    def steps(self) -> int:
+        """Processor steps that the last operation took."""
+        return self._native.steps()
+
+    def attention(self, node: int) -> npt.NDArray[np.float32] | None:
+        """α of one node after the last operation: how relevant every node is to it.
+
+        ``None`` in models without attention.
+        """
+        return self._native.attention(node)
+
+    def copy(self) -> State:
+        """An independent copy, to go back to."""
+        return State(self._native.copy())
+
+
+class Model:
+    """A trained model, with all that its run wrote down.
+
+    :func:`train` and :func:`load` make one. It holds the files of its run directory in memory, and
+    can be pickled.
+    """
+
+    def __init__(self, files: dict[str, bytes], native: _native.Model) -> None:
+        self._files = files
+        self._native = native
+        #: Every setting of the run, resolved: ``config.toml``.
+        self.config: dict[str, Any] = json.loads(native.config())
+
+    @property
+    def task(self) -> str:
+        """The data structure it imitates."""
+        task: str = self.config["task"]
+        return task
+
+    @property
+    def name(self) -> str:
+        """Which model it is: ``"pgn"``, ``"gnn"`` and so on."""
+        name: str = self.config["model"]
+        return name
+
+    @property
+    def seed(self) -> int:
+        """The seed of its run."""
+        seed: int = self.config["seed"]
+        return seed
+
+    @property
+    def results(self) -> dict[str, Any] | None:
+        """``results.json``: the scores on every test size; ``None`` if there is none."""
+        contents = self._files.get("results.json")
+        return None if contents is None else json.loads(contents)
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """``metrics.jsonl``: losses and validation scores of every evaluated epoch."""
+        return [json.loads(line) for line in self._files.get("metrics.jsonl", b"").splitlines()]
+
+    @property
+    def weights(self) -> dict[str, npt.NDArray[np.float32]]:
+        """The weights by name, as in ``model.safetensors``; each weight [out, in]."""
+        return self._native.weights()
+
+    def evaluate(self, data: Dataset) -> dict[str, float]:
+        """Scores of free rollouts on ``data``: ``f1``, ``accuracy``, ``pointer_accuracy``, …"""
+        scores: dict[str, float] = json.loads(self._native.evaluate(data))
+        return scores
+
+    def test(
+        self,
+        nodes: int | Sequence[int] | None = None,
+        *,
+        ops: int | Sequence[int] | None = None,
+        count: int | None = None,
+        seed: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Scores on test sets of these sizes, as ``pgn eval`` gives them; the run's own unless given."""
+        scores: list[dict[str, Any]] = json.loads(
+            self._native.test(
+                _numbers("nodes", nodes),
+                _numbers("ops", ops),
+                None if count is None else whole("count", count),
+                None if seed is None else whole("seed", seed, 2**64 - 1),
+            )
+        )
+        return scores
+
+    def rollout(self, data: Dataset) -> Rollout:
+        """Rolls the model out freely on every sequence of ``data``."""
+        return Rollout(*self._native.rollout(data), self.task, self.name, self.seed, data.nodes)
+
+    def start(
+        self, nodes: int | None = None, *, priorities: npt.ArrayLike | None = None, seed: int = 0
+    ) -> State:
+        """A fresh structure of ``nodes`` nodes with priorities drawn from ``seed``, or of the
+        priorities given.
+        """
+        if priorities is None:
+            if nodes is None:
+                raise ValueError("start needs either nodes or priorities")
+            priorities = _native.given_priorities(
+                whole("nodes", nodes), whole("seed", seed, 2**64 - 1)
+            )
+        row = array("priorities", priorities, np.float32, ("nodes" if nodes is None else nodes,))
+        return State(self._native.start(row))
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Writes a run directory, which ``pgn eval``, ``pgn rollout`` and ``pgn serve`` read."""
+        target = Path(directory)
+        files = dict(self._files)
+        if "train.safetensors" in files or "validation.safetensors" in files:
+            files["config.toml"] = _with_paths(files, target)
+        there = target / "config.toml"
+        if there.is_file() and there.read_bytes() != files["config.toml"]:
+            raise ValueError(f"{target} holds another run: choose another directory")
+        _files.write_all(target, files)
+
+    def __repr__(self) -> str:
+        return f"Model(task={self.task!r}, model={self.name!r}, seed={self.seed})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_files, (self._files,)
+
+
+def load(directory: str | os.PathLike[str], *, task: Task | None = None) -> Model:
+    """Loads a run directory that :func:`train`, ``pgn train`` or :meth:`Model.save` wrote.
+
+    ``task`` is the class of a structure that is not built in; without it the model still answers
+    and is evaluated on given data, but makes no test sets of its own.
+    """
+    native = _native.Model(directory, task)
+    return Model(_files.read(Path(directory)), native)
+
+
+def _from_files(files: dict[str, bytes]) -> Model:
+    with tempfile.TemporaryDirectory(prefix="pgn-") as directory:
+        _files.write_all(Path(directory), files)
+        return Model(files, _native.Model(directory, None))
+
+
+def _with_paths(files: dict[str, bytes], target: Path) -> bytes:
+    """``config.toml`` with the data sets where they will be."""
+    with tempfile.TemporaryDirectory(prefix="pgn-") as directory:
+        config = Path(directory) / "config.toml"
+        config.write_bytes(files["config.toml"])
+        paths = [
+            str(target / name) if name in files else None
+            for name in ("train.safetensors", "validation.safetensors")
+        ]
+        return _native.with_paths(config, *paths).encode()
+
+
+def _numbers(name: str, value: int | Sequence[int] | None) -> list[int] | None:
+    if value is None:
+        return None
+    values = list(value) if isinstance(value, (Sequence, np.ndarray)) else [value]
+    return [whole(name, number) for number in values]

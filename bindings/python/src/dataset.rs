@@ -1,0 +1,191 @@
+//! Data sets between numpy's arrays and the crates.
+
+use std::path::PathBuf;
+
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArrayMethods,
+};
+use pgn_structures::{Dataset, Node, Operation, Sampling, Sequence, Statistics};
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+use crate::{error::Error, own::OwnTask, pool};
+
+/// What Python makes its `Dataset` of: task, seed, split and the five arrays.
+type Parts<'py> = (
+    String,
+    u64,
+    &'static str,
+    Bound<'py, PyArray2<f32>>,
+    Bound<'py, PyArray3<Node>>,
+    Bound<'py, PyArray2<u8>>,
+    Bound<'py, PyArray3<u8>>,
+    Bound<'py, PyArray3<Node>>,
+);
+
+/// Moves a set's arrays to Python; only the operands, which are small, are copied.
+fn parts(py: Python<'_>, set: Dataset) -> PyResult<Parts<'_>> {
+    let (count, ops, nodes) = (set.count(), set.ops, set.nodes);
+    let operands: Vec<Node> = set.operations.iter().flat_map(|op| [op.u, op.v]).collect();
+    Ok((
+        set.task,
+        set.seed,
+        set.split.name(),
+        set.priorities.into_pyarray(py).reshape([count, nodes])?,
+        operands.into_pyarray(py).reshape([count, ops, 2])?,
+        set.answers.into_pyarray(py).reshape([count, ops])?,
+        set.masks.into_pyarray(py).reshape([count, ops, nodes])?,
+        set.pointers.into_pyarray(py).reshape([count, ops, nodes])?,
+    ))
+}
+
+/// The attributes of a Python `Dataset`, borrowed.
+#[derive(FromPyObject)]
+pub struct Arrays<'py> {
+    task: String,
+    seed: u64,
+    split: String,
+    priorities: PyReadonlyArray2<'py, f32>,
+    operands: PyReadonlyArray3<'py, Node>,
+    answers: PyReadonlyArray2<'py, u8>,
+    masks: PyReadonlyArray3<'py, u8>,
+    pointers: PyReadonlyArray3<'py, Node>,
+}
+
+impl Arrays<'_> {
+    /// \[count, ops, nodes\]
+    pub fn shape(&self) -> PyResult<[usize; 3]> {
+        let &[count, nodes] = self.priorities.shape() else { return Err(mismatch("priorities")) };
+        let ops = self.answers.shape().get(1).copied().unwrap_or(0);
+        for (name, shape, expected) in [
+            ("operands", self.operands.shape(), &[count, ops, 2][..]),
+            ("answers", self.answers.shape(), &[count, ops]),
+            ("masks", self.masks.shape(), &[count, ops, nodes]),
+            ("pointers", self.pointers.shape(), &[count, ops, nodes]),
+        ] {
+            if shape != expected {
+                return Err(mismatch(name));
+            }
+        }
+        Ok([count, ops, nodes])
+    }
+
+    /// The operations, which numpy holds as plain numbers.
+    pub fn operations(&self) -> PyResult<Vec<Operation>> {
+        let (pairs, _) = self.operands.as_slice()?.as_chunks();
+        Ok(pairs.iter().map(|&[u, v]| Operation { u, v }).collect())
+    }
+
+    /// All sequences, borrowed from the arrays and `operations`.
+    pub fn sequences<'a>(&'a self, operations: &'a [Operation]) -> PyResult<Vec<Sequence<'a>>> {
+        let [count, ops, n] = self.shape()?;
+        let (priorities, answers) = (self.priorities.as_slice()?, self.answers.as_slice()?);
+        let (masks, pointers) = (self.masks.as_slice()?, self.pointers.as_slice()?);
+        Ok((0..count)
+            .map(|i| Sequence {
+                priorities: &priorities[i * n..][..n],
+                operations: &operations[i * ops..][..ops],
+                answers: &answers[i * ops..][..ops],
+                masks: &masks[i * ops * n..][..ops * n],
+                pointers: &pointers[i * ops * n..][..ops * n],
+            })
+            .collect())
+    }
+
+    /// A set with memory of its own, every value checked.
+    pub fn to_dataset(&self) -> PyResult<Dataset> {
+        let [_, ops, nodes] = self.shape()?;
+        let set = Dataset {
+            task: self.task.clone(),
+            seed: self.seed,
+            split: self.split.parse().map_err(Error::from)?,
+            nodes,
+            ops,
+            priorities: self.priorities.as_slice()?.to_vec(),
+            operations: self.operations()?,
+            answers: self.answers.as_slice()?.to_vec(),
+            masks: self.masks.as_slice()?.to_vec(),
+            pointers: self.pointers.as_slice()?.to_vec(),
+        };
+        set.check().map_err(Error::from)?;
+        Ok(set)
+    }
+}
+
+fn mismatch(name: &str) -> PyErr {
+    PyValueError::new_err(format!("the shape of {name} does not fit the other arrays'"))
+}
+
+/// Samples sequences of a task.
+#[pyfunction]
+pub fn sample<'py>(
+    py: Python<'py>,
+    task: &Bound<'py, PyAny>,
+    nodes: usize,
+    ops: Option<usize>,
+    count: usize,
+    seed: u64,
+    split: &str,
+) -> PyResult<Parts<'py>> {
+    let own = OwnTask::of(task)?;
+    let split = split.parse().map_err(Error::from)?;
+    let ops = ops.unwrap_or(Sampling::paper_ops(nodes));
+    let sampling = Sampling { nodes, ops, count, seed, split };
+    let pool = pool::shared()?;
+    let set = py.detach(|| pool.install(|| Dataset::sample(&own.task, &sampling)));
+    parts(py, own.settle(set.map_err(Error::from))?)
+}
+
+/// The ground truth of given operations.
+#[pyfunction]
+pub fn replay<'py>(
+    py: Python<'py>,
+    task: &Bound<'py, PyAny>,
+    priorities: PyReadonlyArray2<'py, f32>,
+    operands: PyReadonlyArray3<'py, Node>,
+    seed: u64,
+) -> PyResult<Parts<'py>> {
+    let own = OwnTask::of(task)?;
+    let nodes = priorities.shape()[1];
+    let priorities = priorities.as_slice()?;
+    let (pairs, _) = operands.as_slice()?.as_chunks();
+    let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
+    let pool = pool::shared()?;
+    let set = py.detach(|| {
+        pool.install(|| Dataset::from_operations(&own.task, nodes, priorities, &operations))
+    });
+    let mut set = own.settle(set.map_err(Error::from))?;
+    set.seed = seed;
+    parts(py, set)
+}
+
+/// The priorities of operations that come without.
+#[pyfunction]
+pub fn given_priorities(
+    py: Python<'_>,
+    nodes: usize,
+    seed: u64,
+) -> PyResult<Bound<'_, PyArray1<f32>>> {
+    let priorities = pgn_structures::given_priorities(nodes, seed).map_err(Error::from)?;
+    Ok(priorities.into_pyarray(py))
+}
+
+/// Reads a data-set file.
+#[pyfunction]
+pub fn load_dataset(py: Python<'_>, path: PathBuf) -> PyResult<Parts<'_>> {
+    parts(py, py.detach(|| Dataset::load(path)).map_err(Error::from)?)
+}
+
+/// Writes a data-set file.
+#[pyfunction]
+pub fn save_dataset(py: Python<'_>, data: Arrays<'_>, path: PathBuf) -> PyResult<()> {
+    let set = data.to_dataset()?;
+    Ok(py.detach(|| set.save(path)).map_err(Error::from)?)
+}
+
+/// What is in a set, as JSON.
+#[pyfunction]
+pub fn statistics(data: Arrays<'_>) -> PyResult<String> {
+    let statistics = Statistics::of(&data.to_dataset()?);
+    serde_json::to_string(&statistics).map_err(|error| PyValueError::new_err(error.to_string()))
+}

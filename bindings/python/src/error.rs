@@ -1,0 +1,61 @@
+//! The crates' errors as Python's exceptions: the same sentence, in the class a Python programmer
+//! would look for.
+
+use std::io::{self, ErrorKind};
+
+use pgn_structures::OperationError;
+use pyo3::{
+    PyErr,
+    exceptions::{
+        PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
+        PyOSError, PyPermissionError, PyValueError,
+    },
+};
+
+/// An error of any of the crates.
+pub struct Error(pgn_lab::Error);
+
+impl<E: Into<pgn_lab::Error>> From<E> for Error {
+    fn from(error: E) -> Error {
+        Error(error.into())
+    }
+}
+
+impl From<Error> for PyErr {
+    fn from(Error(error): Error) -> PyErr {
+        let sentence = error.to_string();
+        match (&error, cause(&error)) {
+            (_, Some(cause)) => os_error(cause, sentence),
+            (pgn_lab::Error::Locked { .. }, _) => PyOSError::new_err(sentence),
+            _ => PyValueError::new_err(sentence),
+        }
+    }
+}
+
+/// For operations on structures, whose errors are not among those of [`pgn_lab::Error`].
+pub fn operation(error: OperationError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// What the file system said, if it was the one to complain.
+fn cause(error: &pgn_lab::Error) -> Option<&io::Error> {
+    use pgn_engine::Error as Engine;
+    use pgn_structures::Error as Structures;
+    match error {
+        pgn_lab::Error::Io { cause, .. }
+        | pgn_lab::Error::Structures(Structures::Io { cause, .. })
+        | pgn_lab::Error::Engine(Engine::Write(Structures::Io { cause, .. })) => Some(cause),
+        _ => None,
+    }
+}
+
+fn os_error(cause: &io::Error, sentence: String) -> PyErr {
+    match cause.kind() {
+        ErrorKind::NotFound => PyFileNotFoundError::new_err(sentence),
+        ErrorKind::PermissionDenied => PyPermissionError::new_err(sentence),
+        ErrorKind::AlreadyExists => PyFileExistsError::new_err(sentence),
+        ErrorKind::IsADirectory => PyIsADirectoryError::new_err(sentence),
+        ErrorKind::NotADirectory => PyNotADirectoryError::new_err(sentence),
+        _ => PyOSError::new_err(sentence),
+    }
+}

@@ -1,0 +1,46 @@
+//! `pgn._native`: what the Python package `pgn` calls. `python/pgn` has what its users call.
+//!
+//! Thin on purpose: arrays come in as borrowed slices and go out by moving vectors into numpy;
+//! settings and scores pass as JSON; everything else is the other crates' work. The interpreter's
+//! lock is released wherever there is work to do.
+
+mod dataset;
+mod error;
+mod model;
+mod node;
+mod own;
+mod pool;
+mod rng;
+mod rollout;
+mod state;
+mod structures;
+mod train;
+
+use pyo3::prelude::*;
+
+/// The native half of `pgn`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<structures::DisjointSet>()?;
+    module.add_class::<structures::LinkCutTree>()?;
+    module.add_class::<structures::RootedForest>()?;
+    module.add_class::<rng::Rng>()?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<state::State>()?;
+    for function in [
+        wrap_pyfunction!(dataset::sample, module)?,
+        wrap_pyfunction!(dataset::replay, module)?,
+        wrap_pyfunction!(dataset::given_priorities, module)?,
+        wrap_pyfunction!(dataset::load_dataset, module)?,
+        wrap_pyfunction!(dataset::save_dataset, module)?,
+        wrap_pyfunction!(dataset::statistics, module)?,
+        wrap_pyfunction!(rollout::save_rollout, module)?,
+        wrap_pyfunction!(train::resolve, module)?,
+        wrap_pyfunction!(train::train, module)?,
+        wrap_pyfunction!(model::with_paths, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! The threads that work is done on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::{PyResult, exceptions::PyRuntimeError};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// The pool of this process. rayon's own would not do: Python programs fork (`multiprocessing`,
+/// data loaders), and a child has its parent's memory but none of its threads.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// The pool of this process, with as many threads as there are cores.
+pub fn shared() -> PyResult<Arc<ThreadPool>> {
+    let process = std::process::id();
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = &*pool
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let fresh = Arc::new(of(None)?);
+    if let Some((_, parents)) = pool.replace((process, Arc::clone(&fresh))) {
+        // Its threads are not there to be told that it ends.
+        std::mem::forget(parents);
+    }
+    Ok(fresh)
+}
+
+/// A pool of that many threads; one per core unless given.
+pub fn of(threads: Option<usize>) -> PyResult<ThreadPool> {
+    ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
+}

@@ -1,0 +1,297 @@
+//! The classical structures, one operation at a time.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pgn_structures::{Dsu, Linking, Node, PointerStructure, Visited, given_priorities};
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+use crate::{error, error::Error, node, node::NodeArg};
+
+/// What a structure is made from: a number of nodes, or a priority for each.
+#[derive(FromPyObject)]
+pub enum Nodes<'py> {
+    /// How many; their priorities are drawn.
+    #[pyo3(transparent)]
+    Count(usize),
+    /// One per node.
+    #[pyo3(transparent)]
+    Priorities(PyReadonlyArray1<'py, f32>),
+    /// The same as any sequence of numbers.
+    #[pyo3(transparent)]
+    List(Vec<f32>),
+}
+
+impl Nodes<'_> {
+    /// One priority per node; those that are drawn are the ones `pgn rollout --ops` draws.
+    pub fn priorities(self, seed: u64) -> PyResult<Vec<f32>> {
+        let priorities = match self {
+            Nodes::Count(nodes) => given_priorities(nodes, seed).map_err(Error::from)?,
+            Nodes::Priorities(array) => array.as_array().to_vec(),
+            Nodes::List(list) => list,
+        };
+        match priorities.iter().find(|priority| !priority.is_finite()) {
+            None => Ok(priorities),
+            Some(priority) => Err(PyValueError::new_err(format!(
+                "a priority is {priority}; expected a finite number"
+            ))),
+        }
+    }
+}
+
+/// What Python gets from `apply`: the answer and the visited nodes.
+type Applied<'py> = (bool, Bound<'py, PyArray1<Node>>);
+
+/// Carries out a checked operation.
+fn apply<'py>(
+    py: Python<'py>,
+    structure: &mut dyn PointerStructure,
+    visited: &mut Visited,
+    nodes: usize,
+    (u, v): (&NodeArg, &NodeArg),
+) -> PyResult<Applied<'py>> {
+    let operation = node::operation(u, v, nodes)?;
+    operation.check(nodes).map_err(error::operation)?;
+    visited.clear();
+    let answer = structure.apply(operation, visited);
+    Ok((answer, PyArray1::from_slice(py, visited.nodes())))
+}
+
+fn pointers<'py>(
+    py: Python<'py>,
+    structure: &dyn PointerStructure,
+    nodes: usize,
+) -> Bound<'py, PyArray1<Node>> {
+    let mut row = vec![0; nodes];
+    structure.pointers(&mut row);
+    row.into_pyarray(py)
+}
+
+/// A disjoint-set union with path compression, linking by priority (or by operands).
+///
+/// Made from a number of nodes, whose priorities are drawn from ``seed``, or from an array of
+/// priorities.
+///
+/// >>> sets = pgn.DisjointSet([0.1, 0.7, 0.4, 0.9])
+/// >>> sets.apply(0, 1)  # were they apart? and which nodes were visited
+/// (True, array([0, 1], dtype=uint32))
+/// >>> sets.union(2, 3), sets.connected(0, 3)
+/// (True, False)
+/// >>> sets.pointers
+/// array([1, 1, 3, 3], dtype=uint32)
+#[pyclass(module = "pgn")]
+#[derive(Clone)]
+pub struct DisjointSet(Dsu, Visited);
+
+#[pymethods]
+impl DisjointSet {
+    #[classattr]
+    fn name() -> &'static str {
+        "dsu"
+    }
+
+    #[new]
+    #[pyo3(signature = (nodes, *, seed=0, linking="priority"))]
+    fn new(nodes: Nodes<'_>, seed: u64, linking: &str) -> PyResult<Self> {
+        let mut dsu = Dsu::linking(match linking {
+            "priority" => Linking::Priority,
+            "operands" => Linking::Operands,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "linking is {other}; expected priority or operands"
+                )));
+            }
+        });
+        let priorities = nodes.priorities(seed)?;
+        dsu.reset(&priorities);
+        Ok(DisjointSet(dsu, Visited::new(priorities.len())))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The root of the set that holds ``u``; the path to it is compressed.
+    fn find(&mut self, u: NodeArg) -> PyResult<Node> {
+        self.0.find(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// Whether ``u`` and ``v`` are in one set.
+    fn connected(&mut self, u: NodeArg, v: NodeArg) -> PyResult<bool> {
+        let n = self.0.len();
+        self.0.connected(u.get(n)?, v.get(n)?).map_err(error::operation)
+    }
+
+    /// Merges the sets that hold ``u`` and ``v``; whether they were apart.
+    fn union(&mut self, u: NodeArg, v: NodeArg) -> PyResult<bool> {
+        let n = self.0.len();
+        self.0.union(u.get(n)?, v.get(n)?).map_err(error::operation)
+    }
+
+    /// ``query-union(u, v)``: the answer, 1 if they were apart, and the nodes it visited.
+    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
+        let n = self.0.len();
+        apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+    }
+
+    /// Where every node points, as a new array.
+    #[getter]
+    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
+        pointers(py, &self.0, self.0.len())
+    }
+
+    /// An independent copy.
+    fn copy(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// A forest of rooted trees whose edges come and go, as splay trees of preferred paths.
+///
+/// >>> forest = pgn.LinkCutTree(4)
+/// >>> forest.link(0, 1)  # the root 0 becomes a child of 1
+/// >>> forest.link(2, 1)
+/// >>> forest.find_root(0), forest.path(0, 2), forest.connected(0, 3)
+/// (1, [0, 1, 2], False)
+/// >>> answer, visited = forest.apply(0, 3)  # query-toggle: they were apart, now they are not
+/// >>> answer, forest.connected(0, 3)
+/// (False, True)
+#[pyclass(module = "pgn")]
+#[derive(Clone)]
+pub struct LinkCutTree(pgn_structures::LinkCutTree, Visited);
+
+#[pymethods]
+impl LinkCutTree {
+    #[classattr]
+    fn name() -> &'static str {
+        "lct"
+    }
+
+    #[new]
+    #[pyo3(signature = (nodes, *, seed=0))]
+    fn new(nodes: Nodes<'_>, seed: u64) -> PyResult<Self> {
+        let priorities = nodes.priorities(seed)?;
+        let visited = Visited::new(priorities.len());
+        Ok(LinkCutTree(pgn_structures::LinkCutTree::new(&priorities), visited))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Makes the path from the root to ``u`` preferred and ``u`` the topmost node.
+    fn expose(&mut self, u: NodeArg) -> PyResult<()> {
+        self.0.expose(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// The root of the tree that holds ``u``.
+    fn find_root(&mut self, u: NodeArg) -> PyResult<Node> {
+        self.0.find_root(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// Whether ``u`` and ``v`` are in one tree.
+    fn connected(&mut self, u: NodeArg, v: NodeArg) -> PyResult<bool> {
+        let n = self.0.len();
+        self.0.connected(u.get(n)?, v.get(n)?).map_err(error::operation)
+    }
+
+    /// Makes the root ``u`` a child of ``v``, which is in another tree.
+    fn link(&mut self, u: NodeArg, v: NodeArg) -> PyResult<()> {
+        let n = self.0.len();
+        self.0.link(u.get(n)?, v.get(n)?).map_err(error::operation)
+    }
+
+    /// Removes the edge from ``u`` to its parent.
+    fn cut(&mut self, u: NodeArg) -> PyResult<()> {
+        self.0.cut(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// Makes ``u`` the root of its tree.
+    fn evert(&mut self, u: NodeArg) -> PyResult<()> {
+        self.0.evert(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// The nodes from ``u`` to ``v``, or ``None`` if they are not connected. Everts ``u``.
+    fn path(&mut self, u: NodeArg, v: NodeArg) -> PyResult<Option<Vec<Node>>> {
+        let n = self.0.len();
+        self.0.path(u.get(n)?, v.get(n)?).map_err(error::operation)
+    }
+
+    /// ``query-toggle(u, v)``: the answer, 1 if they were connected, and the nodes it visited.
+    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
+        let n = self.0.len();
+        apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+    }
+
+    /// Where every node points, as a new array.
+    #[getter]
+    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
+        pointers(py, &self.0, self.0.len())
+    }
+
+    /// An independent copy.
+    fn copy(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// Rooted trees whose pointers are their edges: dynamic trees without splay trees.
+///
+/// >>> forest = pgn.RootedForest(4)
+/// >>> forest.apply(0, 1)  # they were apart: 0 is put under 1
+/// (False, array([0, 1], dtype=uint32))
+/// >>> forest.pointers
+/// array([1, 1, 2, 3], dtype=uint32)
+#[pyclass(module = "pgn")]
+#[derive(Clone)]
+pub struct RootedForest(pgn_structures::RootedForest, Visited);
+
+#[pymethods]
+impl RootedForest {
+    #[classattr]
+    fn name() -> &'static str {
+        "forest"
+    }
+
+    #[classattr]
+    fn features() -> [&'static str; 3] {
+        ["first", "second", "self-pointing"]
+    }
+
+    #[new]
+    #[pyo3(signature = (nodes, *, seed=0))]
+    fn new(nodes: Nodes<'_>, seed: u64) -> PyResult<Self> {
+        let nodes = nodes.priorities(seed)?.len();
+        let visited = Visited::new(nodes);
+        Ok(RootedForest(pgn_structures::RootedForest::with_nodes(nodes), visited))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The root of the tree that holds ``u``.
+    fn find_root(&self, u: NodeArg) -> PyResult<Node> {
+        self.0.find_root(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// Makes ``u`` the root of its tree.
+    fn evert(&mut self, u: NodeArg) -> PyResult<()> {
+        self.0.evert(u.get(self.0.len())?).map_err(error::operation)
+    }
+
+    /// Toggles the edge between ``u`` and ``v``: the answer, and the nodes it visited.
+    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
+        let n = self.0.len();
+        apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+    }
+
+    /// Where every node points, as a new array.
+    #[getter]
+    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
+        pointers(py, &self.0, self.0.len())
+    }
+
+    /// An independent copy.
+    fn copy(&self) -> Self {
+        self.clone()
+    }
+}

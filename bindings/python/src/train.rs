@@ -1,0 +1,136 @@
+//! Training: the run on threads of its own, while the caller's thread listens for Ctrl-C.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    time::Duration,
+};
+
+use pgn_lab::{Outcome, Progress, RunConfig, Session, overlay};
+use pyo3::{
+    exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError},
+    prelude::*,
+};
+use toml::Table;
+
+use crate::{error::Error, own::OwnTask, pool};
+
+/// How often Python's signal handlers get their turn while an epoch lasts.
+const LISTEN: Duration = Duration::from_millis(50);
+
+/// The config that these settings, a JSON object, make; as JSON.
+#[pyfunction]
+pub fn resolve(
+    settings: &str,
+    file: Option<PathBuf>,
+    task: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let own = task.map(OwnTask::of).transpose()?;
+    let config = config(settings, file, own.as_ref())?;
+    serde_json::to_string(&config).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Lays the settings over those of a config file and both over the defaults.
+fn config(settings: &str, file: Option<PathBuf>, own: Option<&OwnTask>) -> PyResult<RunConfig> {
+    let invalid = |trouble: String| PyValueError::new_err(format!("invalid run config: {trouble}"));
+    let settings: Table =
+        serde_json::from_str(settings).map_err(|error| invalid(error.to_string()))?;
+    let mut table = match file {
+        None => Table::new(),
+        Some(path) => RunConfig::read_settings(&path).map_err(Error::from)?,
+    };
+    overlay(&mut table, settings);
+    Ok(RunConfig::resolve_for(table, own.map(|own| &own.task)).map_err(Error::from)?)
+}
+
+/// Trains in the directory `out`. `observe` is told epoch, epochs, loss, F1, best F1 and its epoch
+/// after every epoch; what it raises ends the run, with a checkpoint, as Ctrl-C does.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // one per keyword of the Python function
+pub fn train(
+    py: Python<'_>,
+    settings: &str,
+    file: Option<PathBuf>,
+    task: Option<&Bound<'_, PyAny>>,
+    out: PathBuf,
+    threads: Option<usize>,
+    checkpoint_every: f64,
+    observe: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let own = task.map(OwnTask::of).transpose()?;
+    let config = config(settings, file, own.as_ref())?;
+    let checkpoint_every = Duration::try_from_secs_f64(checkpoint_every).map_err(|_| {
+        PyValueError::new_err(format!(
+            "checkpoint_every is {checkpoint_every}; expected seconds, 0 or more"
+        ))
+    })?;
+    let pool = pool::of(threads)?;
+    let stop = AtomicBool::new(false);
+    let (tell, mut told) = channel::<Progress>();
+    let (go_on, wait) = channel::<()>();
+    let task = own.as_ref().map(|own| own.task.clone());
+    let mut raised = None;
+    let outcome = std::thread::scope(|scope| {
+        let (config, out, pool, stop) = (&config, &out, &pool, &stop);
+        let run = move || {
+            // The next epoch begins when the observer is done with this one.
+            let mut observe = move |progress: &Progress| {
+                if tell.send(progress.clone()).is_ok() {
+                    let _ = wait.recv();
+                }
+            };
+            let session = Session { task, checkpoint_every, stop, observe: &mut observe };
+            pool.install(|| pgn_lab::train(config, out, session))
+        };
+        let worker = scope.spawn(run);
+        loop {
+            let heard;
+            (told, heard) = py.detach(move || {
+                let heard = told.recv_timeout(LISTEN);
+                (told, heard)
+            });
+            let calm = match &heard {
+                Ok(progress) if raised.is_none() => call(observe, progress),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(()),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Err(error) = calm.and_then(|()| py.check_signals()) {
+                raised.get_or_insert(error);
+                stop.store(true, Ordering::Relaxed);
+            }
+            // After the flag is set: the epoch that was told of is then the last.
+            if heard.is_ok() {
+                let _ = go_on.send(());
+            }
+        }
+        py.detach(|| worker.join())
+    });
+    let outcome = outcome.map_err(|_| PyRuntimeError::new_err("training ended unexpectedly"))?;
+    let outcome = outcome.map_err(|error| PyErr::from(Error::from(error)));
+    let outcome = match &own {
+        Some(own) => own.settle(outcome),
+        None => outcome,
+    };
+    match (raised, outcome) {
+        (Some(error), Ok(Outcome::Stopped { epoch }))
+            if error.is_instance_of::<PyKeyboardInterrupt>(py) =>
+        {
+            Err(PyKeyboardInterrupt::new_err(format!(
+                "stopped after epoch {epoch} of {}; to go on, train again with the same settings \
+                 and the same out",
+                config.epochs
+            )))
+        }
+        (Some(error), _) => Err(error),
+        (None, outcome) => outcome.map(drop),
+    }
+}
+
+fn call(observe: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<()> {
+    let Progress { epoch, epochs, loss, f1, best } = *progress;
+    let (best_f1, best_epoch) = best.unzip();
+    observe.call1((epoch, epochs, loss, f1, best_f1, best_epoch)).map(drop)
+}

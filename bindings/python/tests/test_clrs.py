@@ -1,0 +1,111 @@
+"""The export to CLRS: what it says, and whether dm-clrs takes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pgn
+import pytest
+
+
+def by_name(probes: tuple[pgn.clrs.DataPoint, ...]) -> dict[str, Any]:
+    return {probe.name: probe.data for probe in probes}
+
+
+@pytest.mark.parametrize("task", ["dsu", "dsu-ordered", "forest"])
+def test_operations(task: str) -> None:
+    data = pgn.sample(task, nodes=9, count=6)
+    (inputs, hints, lengths), outputs = pgn.clrs.operations(data)
+    given, shown, wanted = by_name(inputs), by_name(hints), by_name(outputs)
+    samples = 6 * data.ops
+    assert lengths.shape == (samples,) and lengths.max() == len(shown["pi_h"])
+    for sample in range(samples):
+        sequence, t = divmod(sample, data.ops)
+        u, v = data.operands[sequence, t]
+        before = np.arange(9) if t == 0 else data.pointers[sequence, t - 1]
+        assert np.array_equal(given["pi_before"][sample], before)
+        assert given["u"][sample].argmax() == u and given["v"][sample].sum() == 1
+        assert wanted["answer"][sample] == data.answers[sequence, t]
+        assert np.array_equal(wanted["pi"][sample], data.pointers[sequence, t])
+        # By walking, node by node, what the hints are to show.
+        walks = []
+        for node in (u, v):
+            walk = [node]
+            while before[walk[-1]] != walk[-1]:
+                walk.append(before[walk[-1]])
+            walks.append(walk)
+        length = lengths[sample]
+        assert length == max(map(len, walks)) + 1
+        for step in range(length):
+            for name, walk in zip(("reached_u", "reached_v"), walks):
+                assert set(np.flatnonzero(shown[name][step, sample])) == set(walk[: step + 1])
+            pointers = before if step < length - 1 else data.pointers[sequence, t]
+            assert np.array_equal(shown["pi_h"][step, sample], pointers)
+        # These structures visit exactly the two walks.
+        assert set(np.flatnonzero(wanted["visited"][sample])) == {*walks[0], *walks[1]}
+
+
+def test_sequences() -> None:
+    data = pgn.sample("lct", nodes=7, count=3)
+    (inputs, hints, lengths), outputs = pgn.clrs.sequences(data)
+    shown, wanted = by_name(hints), by_name(outputs)
+    assert by_name(inputs)["priority"].shape == (3, 7) and lengths.tolist() == [data.ops + 1] * 3
+    assert np.array_equal(shown["pi_h"][0], [range(7)] * 3)
+    for t in range(data.ops):
+        assert np.array_equal(shown["u"][t].argmax(1), data.operands[:, t, 0])
+        assert np.array_equal(shown["v"][t].argmax(1), data.operands[:, t, 1])
+        assert np.array_equal(shown["pi_h"][t + 1], data.pointers[:, t])
+        assert np.array_equal(shown["visited_h"][t + 1], 1 - data.masks[:, t])
+        assert np.array_equal(shown["answer_h"][t + 1], data.answers[:, t])
+    assert np.array_equal(wanted["pi"], data.pointers[:, -1])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dm_clrs_takes_it() -> None:
+    clrs = pytest.importorskip("clrs", reason="dm-clrs (with TensorFlow) is not installed")
+    from clrs._src import probing
+
+    data = pgn.sample("forest", nodes=8, count=4)
+    for export, spec in [
+        (pgn.clrs.operations, pgn.clrs.OPERATIONS),
+        (pgn.clrs.sequences, pgn.clrs.SEQUENCES),
+    ]:
+        feedback = export(data)
+        # As its own samplers check what an algorithm recorded, sample by sample.
+        for sample in range(len(feedback.features.lengths)):
+            probes: Any = {stage: {} for stage in ("input", "hint", "output")}
+            stages = (feedback.features.inputs, feedback.features.hints, feedback.outputs)
+            for stage, points in zip(probes, stages):
+                for name, location, type_, values in points:
+                    length = feedback.features.lengths[sample]
+                    one = values[:length, sample] if stage == "hint" else values[sample]
+                    probe = {"type_": type_, "data": np.asarray(one)}
+                    probes[stage].setdefault(location, {})[name] = probe
+            probing.split_stages(probes, spec)
+        taken = pgn.clrs.to_clrs(feedback)
+        assert isinstance(taken, clrs.Feedback) and taken.outputs[0].name == "answer"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_clrs_processor_trains_on_it() -> None:
+    clrs = pytest.importorskip("clrs", reason="dm-clrs (with TensorFlow) is not installed")
+    import jax
+
+    feedback = pgn.clrs.to_clrs(pgn.clrs.operations(pgn.sample("forest", nodes=6, count=2)))
+    model = clrs.models.BaselineModel(
+        processor_factory=clrs.get_processor_factory("mpnn", use_ln=True, nb_triplet_fts=0),
+        spec=pgn.clrs.OPERATIONS,
+        dummy_trajectory=feedback,
+        hidden_dim=16,
+        encode_hints=True,
+        decode_hints=True,
+        learning_rate=0.01,
+        checkpoint_path="/tmp",
+    )
+    model.init(feedback.features, 0)
+    keys = jax.random.split(jax.random.PRNGKey(0), 30)
+    losses = [float(model.feedback(key, feedback)) for key in keys]
+    assert losses[-1] < 0.8 * losses[0]
+    answers, _ = model.predict(keys[0], feedback.features)
+    assert clrs.evaluate(feedback.outputs, answers)["score"] > 0.5

@@ -1,0 +1,161 @@
+"""The examples: other frameworks compute what the package computes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pgn
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+#: Few epochs on few sequences, but enough to move pointers: the rollouts have something in them.
+QUICK: dict[str, Any] = {"epochs": 60, "sequences": 20, "validation_sequences": 5, "test_nodes": []}
+MODELS = [
+    ("dsu", "pgn", {}),
+    ("lct", "pgn", {"attention_input": "zh", "candidates": "visited"}),
+    ("forest", "pgn", {}),
+    ("dsu", "pgn-nm", {}),
+    ("dsu", "pgn-asym", {}),
+    ("dsu", "gnn", {}),
+    ("dsu", "deepsets", {}),
+    ("lct", "supgnn", {}),
+    ("dsu", "pgn", {"network": {"processor": "fresh"}}),
+]
+
+
+#: One of each kind of graph, attention and candidates: JAX takes seconds to compile each.
+FEW = MODELS[:2] + MODELS[5:6]
+
+
+def ids(case: tuple[str, str, dict[str, Any]]) -> str:
+    return "-".join(case[:2])
+
+
+@pytest.fixture(scope="session")
+def train() -> Callable[..., tuple[pgn.Model, pgn.Dataset]]:
+    """Trains each model once; the model and sequences to roll it out on."""
+
+    @cache
+    def one(index: int) -> tuple[pgn.Model, pgn.Dataset]:
+        task, name, settings = MODELS[index]
+        model = pgn.train(task, name, **QUICK, **settings)
+        return model, pgn.sample(task, nodes=20, count=8, split="test")
+
+    return lambda case: one(MODELS.index(case))
+
+
+def assert_close(model: pgn.Model, data: pgn.Dataset, out: dict[str, Any]) -> None:
+    """Logits within 1e-5 over full rollouts, and the same pointers after every operation."""
+    rollout = model.rollout(data)
+    np.testing.assert_allclose(out["query_logits"], rollout.query_logits, rtol=0, atol=1e-5)
+    if rollout.mask_logits is not None:
+        np.testing.assert_allclose(out["mask_logits"], rollout.mask_logits, rtol=0, atol=1e-5)
+    if rollout.pointers is not None:
+        np.testing.assert_array_equal(out["pointers"], rollout.pointers)
+        assert (rollout.pointers != np.arange(data.nodes)).mean() > 0.05
+
+
+@pytest.mark.parametrize("case", MODELS, ids=ids)
+def test_numpy(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> None:
+    import numpy_pgn
+
+    trained, sequences = train(case)
+    names = ("query_logits", "mask_logits", "pointers")
+    out = numpy_pgn.rollout(trained, sequences)
+    assert_close(trained, sequences, dict(zip(names, out)))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", FEW, ids=ids)
+def test_jax(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> None:
+    pytest.importorskip("jax", reason="JAX is not installed")
+    import jax_pgn
+
+    trained, sequences = train(case)
+    network = trained.config["network"]
+    params, arrays = jax_pgn.parameters(trained), jax_pgn.dataset(sequences)
+    out = jax_pgn.rollouts(params, network, arrays["priorities"], arrays["operands"])
+    assert_close(trained, sequences, out)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", FEW, ids=ids)
+def test_flax(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> None:
+    pytest.importorskip("flax", reason="Flax is not installed")
+    import jax
+    import jax_pgn
+
+    trained, sequences = train(case)
+    module = jax_pgn.flax_module(trained.config["network"])
+    arrays = jax_pgn.dataset(sequences)
+    inputs = arrays["priorities"], arrays["operands"]
+    fresh = module.init(jax.random.PRNGKey(0), *inputs)["params"]
+    params = jax_pgn.parameters(trained)
+    assert jax.tree.map(np.shape, fresh) == jax.tree.map(np.shape, params)
+    assert_close(trained, sequences, module.apply({"params": params}, *inputs))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", MODELS, ids=ids)
+def test_torch(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (TORCH=1)")
+    import torch_pgn
+
+    trained, sequences = train(case)
+    module = torch_pgn.PGN.of(trained)
+    items = torch_pgn.Sequences(sequences)
+    assert len(items) == 8 and items[3]["pointers"].shape == (30, 20)
+    [batch] = torch.utils.data.DataLoader(items, batch_size=8)
+    with torch.no_grad():
+        out = module(batch["priorities"], batch["operands"])
+    assert_close(trained, sequences, out)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torch_loss_is_the_training_loss(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (TORCH=1)")
+    import torch_pgn
+
+    train = pgn.sample("dsu", nodes=20, count=10)
+    initial = pgn.train("dsu", epochs=0, train=train, test_nodes=[])
+    one = pgn.train("dsu", epochs=1, train=train, test_nodes=[])
+    module = torch_pgn.PGN.of(initial)
+    [batch] = torch.utils.data.DataLoader(torch_pgn.Sequences(train), batch_size=10)
+    names = ("priorities", "operands", "pointers", "masks")
+    loss = torch_pgn.losses(module(*(batch[name] for name in names)), batch)
+    assert loss.item() == pytest.approx(one.metrics[0]["losses"]["total"], abs=1e-5)
+    # And Adam on its gradient makes the same step.
+    adam = torch.optim.Adam(module.parameters(), lr=0.005)
+    loss.backward()
+    adam.step()
+    for name, weight in module.state_dict().items():
+        np.testing.assert_allclose(weight.numpy(), one.weights[name], rtol=0, atol=2e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_jax_loss_is_the_training_loss() -> None:
+    pytest.importorskip("jax", reason="JAX is not installed")
+    import jax
+    import jax_pgn
+
+    train = pgn.sample("dsu", nodes=20, count=10)
+    initial = pgn.train("dsu", epochs=0, train=train, test_nodes=[])
+    one = pgn.train("dsu", epochs=1, train=train, test_nodes=[])
+    network, arrays = initial.config["network"], jax_pgn.dataset(train)
+    parameters = jax_pgn.parameters(initial)
+    loss, gradient = jax.value_and_grad(jax_pgn.losses)(parameters, network, arrays)
+    assert float(loss) == pytest.approx(one.metrics[0]["losses"]["total"], abs=1e-5)
+    # The package made one Adam step, whose first is the sign of the gradient times the rate.
+    stepped = jax_pgn.parameters(one)
+    for layer, weights in gradient.items():
+        for name, slope in weights.items():
+            sure = np.abs(slope) > 1e-5
+            expected = parameters[layer][name] - 0.005 * np.sign(slope)
+            np.testing.assert_allclose(stepped[layer][name][sure], expected[sure], atol=2e-5)

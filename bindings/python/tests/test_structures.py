@@ -1,0 +1,223 @@
+"""The built-in structures step by step, and structures that are Python classes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pgn
+import pytest
+
+
+class PlainDisjointSet:
+    """The paper's figure 2, in Python."""
+
+    name = "dsu"
+
+    def __init__(self, priorities: npt.NDArray[np.float32]) -> None:
+        self.priorities = priorities
+        self.pointers = list(range(len(priorities)))
+
+    def find(self, u: int, visited: list[int]) -> int:
+        visited.append(u)
+        if self.pointers[u] != u:
+            self.pointers[u] = self.find(self.pointers[u], visited)
+        return self.pointers[u]
+
+    def apply(self, u: int, v: int) -> tuple[bool, list[int]]:
+        visited: list[int] = []
+        x, y = self.find(u, visited), self.find(v, visited)
+        if x == y:
+            return False, visited
+        if self.priorities[x] < self.priorities[y]:
+            x, y = y, x
+        self.pointers[y] = x
+        return True, visited
+
+
+class PlainForest:
+    """Rooted trees whose pointers are their edges."""
+
+    name = "forest"
+    features = ("first", "second", "self-pointing")
+
+    def __init__(self, priorities: npt.NDArray[np.float32]) -> None:
+        self.pointers = np.arange(len(priorities))
+
+    def start_from(self, pointers: npt.NDArray[np.uint32]) -> None:
+        self.pointers[:] = pointers
+
+    def path(self, node: int) -> list[int]:
+        path = [node]
+        while self.pointers[path[-1]] != path[-1]:
+            path.append(int(self.pointers[path[-1]]))
+        return path
+
+    def apply(self, u: int, v: int) -> tuple[bool, set[int]]:
+        path, other = self.path(u), self.path(v)
+        for child, parent in zip(path, path[1:]):
+            self.pointers[parent] = child
+        connected = path[-1] == other[-1]
+        self.pointers[u] = u
+        self.pointers[v if connected else u] = v
+        return connected, {*path, *other}
+
+
+@pytest.mark.parametrize(
+    ("task", "structure"),
+    [
+        ("dsu", PlainDisjointSet),
+        ("forest", PlainForest),
+        ("dsu", pgn.DisjointSet),
+        ("lct", pgn.LinkCutTree),
+        ("forest", pgn.RootedForest),
+    ],
+)
+def test_a_class_gives_the_same_sequences_as_the_built_in_task(task: str, structure: Any) -> None:
+    for nodes in (2, 3, 20, 50):
+        ours = pgn.sample(structure, nodes=nodes, count=20, seed=nodes)
+        assert ours == pgn.sample(task, nodes=nodes, count=20, seed=nodes)
+
+
+@pytest.mark.parametrize("structure", [pgn.DisjointSet, pgn.LinkCutTree, pgn.RootedForest])
+def test_step_by_step(structure: Any) -> None:
+    data = pgn.sample(structure.name, nodes=15, count=4, seed=1)
+    for sequence in data:
+        state = structure(sequence.priorities[0])
+        assert state.pointers.tolist() == list(range(15)) and len(state) == 15
+        for t, (u, v) in enumerate(sequence.operands[0]):
+            before = state.copy()
+            answer, visited = state.apply(u, v)
+            assert answer == sequence.answers[0, t]
+            assert np.array_equal(state.pointers, sequence.pointers[0, t])
+            mask = np.ones(15, np.uint8)
+            mask[visited] = 0
+            assert np.array_equal(mask, sequence.masks[0, t])
+            again, _ = before.apply(int(u), int(v))
+            assert again == answer and np.array_equal(before.pointers, state.pointers)
+
+
+def test_without_priorities_of_ones_own() -> None:
+    one = pgn.replay("dsu", [[0, 1], [2, 1], [3, 4]], nodes=6, seed=4)
+    sets = pgn.DisjointSet(6, seed=4)
+    for u, v in one.operands[0]:
+        sets.apply(u, v)
+    assert np.array_equal(sets.pointers, one.pointers[0, -1])
+
+
+def test_linking_by_operands() -> None:
+    data = pgn.sample("dsu-ordered", nodes=9, count=1)
+    sets = pgn.DisjointSet(9, linking="operands")
+    for t, (u, v) in enumerate(data.operands[0]):
+        sets.apply(u, v)
+        assert np.array_equal(sets.pointers, data.pointers[0, t])
+
+
+def test_the_rest_of_what_they_do() -> None:
+    sets = pgn.DisjointSet(4)
+    assert sets.union(0, 1) and not sets.union(1, 0) and sets.find(0) == sets.find(1)
+    assert sets.connected(0, 1) and not sets.connected(0, 2)
+    forest = pgn.LinkCutTree(5)
+    forest.link(0, 1)
+    forest.link(1, 2)
+    assert forest.path(0, 2) == [0, 1, 2] and forest.path(0, 4) is None
+    forest.evert(0)
+    assert forest.find_root(2) == 0
+    forest.cut(1)
+    assert not forest.connected(0, 2)
+    forest.expose(2)
+    rooted = pgn.RootedForest(3)
+    rooted.apply(0, 1)
+    assert rooted.find_root(0) == 1
+    rooted.evert(0)
+    assert rooted.find_root(1) == 0
+
+
+def test_refusals() -> None:
+    sets, forest = pgn.DisjointSet(3), pgn.LinkCutTree(3)
+    for wrong in (3, -1, 2**40, -(2**70)):
+        with pytest.raises(ValueError, match=f"node {wrong} is out of range: there are 3 nodes"):
+            sets.find(wrong)
+        with pytest.raises(ValueError, match="out of range"):
+            sets.apply(0, wrong)
+    with pytest.raises(ValueError, match="u and v are both 1: an operation needs two"):
+        forest.apply(1, 1)
+    forest.link(0, 1)
+    with pytest.raises(ValueError, match="already connected"):
+        forest.link(1, 0)
+    with pytest.raises(ValueError, match="has no parent to be cut from"):
+        forest.cut(1)
+    for nodes in ("x", None, 2.5):
+        with pytest.raises(TypeError):
+            pgn.DisjointSet(nodes)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at most 2\\^24"):
+        pgn.DisjointSet(2**40)
+    with pytest.raises(ValueError, match="a priority is NaN"):
+        pgn.DisjointSet([0.1, float("nan")])
+    with pytest.raises(ValueError, match="linking is x; expected"):
+        pgn.DisjointSet(3, linking="x")
+
+
+def test_a_class_that_draws_its_own_operations() -> None:
+    class Neighbours(PlainDisjointSet):
+        name = "neighbours"
+
+        def sample(self, rng: pgn.Rng) -> tuple[int, int]:
+            u = rng.below(len(self.pointers) - 1)
+            return u, u + 1
+
+    data = pgn.sample(Neighbours, nodes=12, count=3)
+    assert np.all(data.operands[..., 1] == data.operands[..., 0] + 1)
+    assert data.task == "neighbours" and len(np.unique(data.operands)) > 6
+    assert data == pgn.sample(Neighbours, nodes=12, count=3)
+
+
+def wrong(**methods: Any) -> Any:
+    return type("Wrong", (PlainDisjointSet,), {"name": "wrong", **methods})
+
+
+def showing(pointers: list[Any]) -> Any:
+    shown = property(lambda self: pointers, lambda self, value: None)
+    return wrong(pointers=shown, apply=lambda self, u, v: (True, [u, v]))
+
+
+@pytest.mark.parametrize(
+    ("structure", "exception", "sentence"),
+    [
+        (wrong(apply=lambda self, u, v: 1 / 0), ZeroDivisionError, "division by zero"),
+        (wrong(apply=lambda self, u, v: True), ValueError, "returned True from apply; expected"),
+        (wrong(apply=lambda self, u, v: (1, 2, 3)), ValueError, r"returned \(1, 2, 3\) from apply"),
+        (wrong(apply=lambda self, u, v: (True, 3)), ValueError, "expected \\(answer, visited"),
+        (wrong(apply=lambda self, u, v: (1, [99])), ValueError, "visited 99; expected a node below 5"),
+        (wrong(apply=lambda self, u, v: (1, ["a"])), ValueError, "`wrong` visited 'a'"),
+        (showing([0, 1]), ValueError, "has 2 pointers, of 5"),
+        (showing([9] * 5), ValueError, "point to 9, of 5"),
+        (showing([-1] * 5), ValueError, "point to -1, of 5"),
+        (wrong(__init__=lambda self, r: [].pop()), IndexError, "pop from empty list"),
+        (wrong(sample=lambda self, rng: (0, 0)), ValueError, "u and v are both 0"),
+        (wrong(sample=lambda self, rng: 5), TypeError, "tuple"),
+        (wrong(features=["colour"]), ValueError, "there is no feature colour; expected"),
+        (object(), TypeError, "expected the name of a task or a class"),
+        (3, TypeError, "task is 3; expected"),
+    ],
+)
+def test_classes_that_break_the_contract(structure: Any, exception: Any, sentence: str) -> None:
+    with pytest.raises(exception, match=sentence):
+        pgn.sample(structure, nodes=5, count=4)
+
+
+def test_python_structures_on_several_threads_at_once() -> None:
+    expected = pgn.sample("dsu", nodes=10, count=20)
+    outcomes: list[bool] = []
+
+    def work() -> None:
+        outcomes.append(pgn.sample(PlainDisjointSet, nodes=10, count=20) == expected)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == [True] * 4
