@@ -3,8 +3,10 @@
 //! Each subcommand is a file with its arguments, `Args`, and `Args::run`. To add one, declare
 //! the module and list it below.
 
+mod analyse;
 mod bench;
 mod eval;
+mod figures;
 mod generate;
 mod grid_progress;
 mod grid_table;
@@ -12,6 +14,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod recipe;
+mod report;
 mod reproduce;
 mod rollout;
 mod scores_table;
@@ -27,6 +30,9 @@ commands! {
     Verify(verify),
     Rollout(rollout),
     Reproduce(reproduce),
+    Analyse(analyse),
+    Figures(figures),
+    Report(report),
     Serve(serve),
     Bench(bench),
 }

@@ -1,8 +1,10 @@
 //! What every subcommand prints with, so that all of them behave alike.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use serde::Serialize;
 
 /// Prints text to standard output.
@@ -10,6 +12,15 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     Ok(stdout.flush()?)
+}
+
+/// Writes a file whole or not at all, with the folders above it if need be.
+pub fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    Ok(pgn_structures::files::atomic_write(path, bytes)?)
 }
 
 /// Whether standard output is a terminal whose user has nothing against colours.

@@ -27,6 +27,18 @@ pub struct Check {
     pub seeds: Option<(usize, usize)>,
 }
 
+impl Claim {
+    /// `holds`, `does not hold`, or in how many comparisons it does.
+    pub fn verdict(&self) -> String {
+        let checked = self.checks.len();
+        match self.checks.iter().filter(|check| check.holds).count() {
+            holds if holds == checked => "holds".to_owned(),
+            0 => "does not hold".to_owned(),
+            holds => format!("holds in {holds} of {checked} comparisons"),
+        }
+    }
+}
+
 /// Every claim that there are runs for.
 pub fn claims(runs: &Collection) -> Vec<Claim> {
     let all = [

@@ -52,10 +52,7 @@ impl Collection {
     /// Gathers every finished run under `dir`, laid out as task/model/seed-S; where there is
     /// none, reads `runs.json`.
     pub fn load(dir: &Path) -> Result<Collection> {
-        let mut runs = Vec::new();
-        for run in finished_runs(dir)? {
-            runs.push(Results::load(&run)?);
-        }
+        let runs = finished_runs(dir)?;
         if runs.is_empty() {
             let path = dir.join(RUNS);
             if !path.exists() {
@@ -66,6 +63,13 @@ impl Collection {
             }
             return files::read_json(&path);
         }
+        Collection::gather(&runs)
+    }
+
+    /// The results in these run directories.
+    pub fn gather(runs: &[PathBuf]) -> Result<Collection> {
+        let mut runs: Vec<Results> =
+            runs.iter().map(|run| Results::load(run)).collect::<Result<_>>()?;
         runs.sort_by(|a, b| (&a.task, &a.model, a.seed).cmp(&(&b.task, &b.model, b.seed)));
         Ok(Collection { runs })
     }
@@ -129,6 +133,40 @@ pub(crate) fn finished_runs(dir: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(runs)
+}
+
+/// The finished runs that `paths` name: run directories, or folders with runs in them, however
+/// deep. Each is listed once, in the order of `paths`, then by name.
+///
+/// Refuses a path in which there is none.
+pub fn find_runs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut runs: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let mut found = Vec::new();
+        walk(path, DEEPEST, &mut found)?;
+        if found.is_empty() {
+            return Err(Error::Request(format!("{} has no finished run in it", path.display())));
+        }
+        runs.extend(found);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    runs.retain(|run| seen.insert(std::fs::canonicalize(run).unwrap_or_else(|_| run.clone())));
+    Ok(runs)
+}
+
+/// How deep below a folder runs are looked for.
+const DEEPEST: usize = 8;
+
+fn walk(dir: &Path, deeper: usize, found: &mut Vec<PathBuf>) -> Result<()> {
+    if is_finished(dir) {
+        // What is inside a run, such as its teacher, is no run of its own.
+        found.push(dir.to_owned());
+    } else if deeper > 0 {
+        for folder in folders(dir)? {
+            walk(&folder, deeper - 1, found)?;
+        }
+    }
+    Ok(())
 }
 
 /// The folders in a folder, by name.

@@ -6,12 +6,14 @@
 //! | to know what is in a run directory | [`files`], [`Results`], [`load_run`] |
 //! | scores | [`evaluate`], [`Scores`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
+//! | credit, and what its pointers look like | [`analysis`] |
 //! | many runs | [`Grid`], [`work`] |
 //! | the paper's tables and claims | [`Collection`], [`tables`], [`claims`], [`paper`] |
 //!
 //! Nothing in here prints or handles signals; the caller is told of progress by a callback and
 //! stops a run by setting a flag.
 
+pub mod analysis;
 mod batches;
 mod best;
 mod checkpoint;
@@ -44,7 +46,7 @@ mod verify;
 pub use best::Best;
 pub use checkpoint::Checkpoint;
 pub use claims::{Check, Claim, claims};
-pub use collection::{Collection, RUNS, Spread};
+pub use collection::{Collection, RUNS, Spread, find_runs};
 pub use config::{DataConfig, RunConfig, TestConfig, Transitions, overlay};
 pub use data::Data;
 pub use error::{Error, Result};

@@ -2,12 +2,44 @@
 
 use std::fmt::Write;
 
-use crate::{Collection, Scores, Spread, claims::claims, paper::paper};
+use crate::{Claim, Collection, Scores, Spread, claims::claims, paper::paper};
 
 /// The models of Table 1, in the paper's order.
 pub const TABLE_1: [&str; 6] = ["gnn", "deepsets", "pgn-nm", "pgn", "pgn-ptrs", "oracle-ptrs"];
 /// The models of Table 3, in the paper's order.
 pub const TABLE_3: [&str; 6] = ["gnn", "supgnn", "dgm", "pgn-mo", "pgn-asym", "pgn"];
+
+/// A table as it is printed. Names of models and settings stand in backticks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// One cell for each column; the first is empty.
+    pub header: Vec<String>,
+    /// The rows, as long as the header; the first cell is the row's name.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// The table in Markdown, under its title.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("### {}\n\n|", self.title);
+        // The first cell is empty, and so needs no space around it.
+        for name in self.header.iter().skip(1) {
+            let _ = write!(text, " | {name}");
+        }
+        text.push_str(" |\n");
+        for _ in &self.header {
+            text.push_str("| --- ");
+        }
+        text.push_str("|\n");
+        for row in &self.rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+        text.push('\n');
+        text
+    }
+}
 
 /// One row of a table: its name, and for each size ours and the paper's.
 struct Row {
@@ -34,24 +66,31 @@ pub fn render(runs: &Collection) -> String {
     text.push_str(&settings(runs));
     for task in runs.tasks() {
         let _ = writeln!(text, "## {}\n", title(task));
-        text.push_str(&f1_table(runs, task, "Table 1: F₁", &TABLE_1, true));
-        text.push_str(&accuracy_table(runs, task));
-        if TABLE_3[1..5].iter().any(|model| runs.of(task, model).next().is_some()) {
-            text.push_str(&f1_table(runs, task, "Table 3: F₁ of the ablations", &TABLE_3, false));
-        }
+        text.extend(of_task(runs, task).iter().map(Table::markdown));
     }
     text.push_str(&claims_section(runs));
     text.push_str(&time_table(runs));
     text
 }
 
+/// The paper's tables for one task.
+pub fn of_task(runs: &Collection, task: &str) -> Vec<Table> {
+    let mut tables = vec![f1_table(runs, task, "Table 1: F₁", &TABLE_1, true)];
+    tables.extend(accuracy_table(runs, task));
+    if TABLE_3[1..5].iter().any(|model| runs.of(task, model).next().is_some()) {
+        tables.push(f1_table(runs, task, "Table 3: F₁ of the ablations", &TABLE_3, false));
+    }
+    tables
+}
+
 /// The small table of the quick version: one task, F₁ only.
 pub fn render_quick(runs: &Collection) -> String {
-    let f1 = |task| f1_table(runs, task, "F₁", &TABLE_1, true);
+    let f1 = |task| f1_table(runs, task, "F₁", &TABLE_1, true).markdown();
     runs.tasks().into_iter().map(|task| format!("## {}\n\n{}", title(task), f1(task))).collect()
 }
 
-fn title(task: &str) -> String {
+/// The data structure in words.
+pub fn title(task: &str) -> String {
     match task {
         "dsu" => "Disjoint-set union".to_owned(),
         "lct" => "Link/cut tree".to_owned(),
@@ -97,7 +136,7 @@ fn f1_table(
     title: &str,
     models: &[&str],
     with_constant: bool,
-) -> String {
+) -> Table {
     let sizes = runs.sizes();
     let mut rows: Vec<Row> = models
         .iter()
@@ -114,7 +153,7 @@ fn f1_table(
         let cell = |&n: &usize| (constant_f1(runs, task, n), None);
         rows.push(Row { name: "always 1".to_owned(), cells: sizes.iter().map(cell).collect() });
     }
-    markdown(title, &sizes, &rows, Unit::Fraction)
+    table(title, &sizes, &rows, Unit::Fraction)
 }
 
 /// The F₁ of answering 1 always, over the seeds that there are runs of.
@@ -132,7 +171,7 @@ fn constant_f1(runs: &Collection, task: &str, nodes: usize) -> Option<Spread> {
     Spread::of(&values)
 }
 
-fn accuracy_table(runs: &Collection, task: &str) -> String {
+fn accuracy_table(runs: &Collection, task: &str) -> Option<Table> {
     type Row2 = (&'static str, fn(&Scores) -> Option<f64>);
     const POINTERS: Row2 = ("pointers", |scores| scores.pointer_accuracy);
     const MASKS: Row2 = ("masks", |scores| scores.mask_accuracy);
@@ -156,35 +195,26 @@ fn accuracy_table(runs: &Collection, task: &str) -> String {
             }
         }
     }
-    if rows.is_empty() {
-        return String::new();
-    }
-    markdown("Table 2: accuracy of pointers and masks", &sizes, &rows, Unit::Percent)
+    let title = "Table 2: accuracy of pointers and masks";
+    (!rows.is_empty()).then(|| table(title, &sizes, &rows, Unit::Percent))
 }
 
-fn markdown(title: &str, sizes: &[usize], rows: &[Row], unit: Unit) -> String {
-    let mut text = format!("### {title}\n\n|");
+fn table(title: &str, sizes: &[usize], rows: &[Row], unit: Unit) -> Table {
     let theirs = |column: usize| rows.iter().any(|row| row.cells[column].1.is_some());
+    let mut header = vec![String::new()];
     for (column, size) in sizes.iter().enumerate() {
-        let _ = write!(text, " | n = {size}{}", if theirs(column) { " | paper" } else { "" });
+        header.push(format!("n = {size}"));
+        header.extend(theirs(column).then(|| "paper".to_owned()));
     }
-    text.push_str(" |\n| ---");
-    for column in 0..sizes.len() {
-        text.push_str(if theirs(column) { " | --- | ---" } else { " | ---" });
-    }
-    text.push_str(" |\n");
-    for row in rows {
-        let _ = write!(text, "| {}", row.name);
+    let line = |row: &Row| {
+        let mut cells = vec![row.name.clone()];
         for (column, (ours, paper)) in row.cells.iter().enumerate() {
-            let _ = write!(text, " | {}", cell(*ours, unit));
-            if theirs(column) {
-                let _ = write!(text, " | {}", cell(*paper, unit));
-            }
+            cells.push(cell(*ours, unit));
+            cells.extend(theirs(column).then(|| cell(*paper, unit)));
         }
-        text.push_str(" |\n");
-    }
-    text.push('\n');
-    text
+        cells
+    };
+    Table { title: title.to_owned(), header, rows: rows.iter().map(line).collect() }
 }
 
 fn cell(spread: Option<Spread>, unit: Unit) -> String {
@@ -198,21 +228,18 @@ fn cell(spread: Option<Spread>, unit: Unit) -> String {
 }
 
 fn claims_section(runs: &Collection) -> String {
-    let claims = claims(runs);
+    render_claims(&claims(runs))
+}
+
+/// Claims, each with whether it holds, in Markdown.
+pub fn render_claims(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return String::new();
     }
     let mut text = String::from("## The paper's claims\n\n");
     text.push_str("Each with our means, and in brackets in how many seeds it holds.\n\n");
     for claim in claims {
-        let checked = claim.checks.len();
-        let holds = claim.checks.iter().filter(|check| check.holds).count();
-        let verdict = match holds {
-            _ if holds == checked => "holds".to_owned(),
-            0 => "does not hold".to_owned(),
-            _ => format!("holds in {holds} of {checked} comparisons"),
-        };
-        let _ = writeln!(text, "### {}: {verdict}\n\n{}\n", claim.name, claim.criterion);
+        let _ = writeln!(text, "### {}: {}\n\n{}\n", claim.name, claim.verdict(), claim.criterion);
         for check in &claim.checks {
             let mark = if check.holds { "yes" } else { "**no**" };
             let seeds = check.seeds.map_or(String::new(), |(yes, of)| format!(" ({yes} of {of})"));

@@ -22,6 +22,12 @@ pub enum Error {
         /// Why not.
         source: std::io::Error,
     },
+    /// A report cannot be made.
+    #[error("the report cannot be made: {0}")]
+    Report(String),
+    /// See [`pgn_lab::Error`].
+    #[error(transparent)]
+    Lab(#[from] pgn_lab::Error),
     /// The server stopped by itself.
     #[error("the server stopped: {0}")]
     Stopped(std::io::Error),

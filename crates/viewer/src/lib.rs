@@ -10,6 +10,7 @@
 //! | which requests there are | `api.rs` |
 //! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
 //! | what a replay holds | `replay.rs` |
+//! | the same without a server, in one file | [`report()`] |
 //!
 //! The page itself is TypeScript, in `web/`; what is built from it is in `assets/`, committed, so
 //! that building this crate needs no JavaScript tools.
@@ -34,9 +35,11 @@ mod metrics;
 mod page;
 mod refusal;
 mod replay;
+mod report;
 mod server;
 mod subject;
 mod summary;
 
 pub use error::{Error, Result};
+pub use report::report;
 pub use server::{Options, Server, serve};

@@ -119,6 +119,33 @@ pub struct Candidate {
 const CANDIDATES: usize = 5;
 
 impl Request {
+    /// A request for a test sequence of the model at hand.
+    pub fn test(nodes: usize, seed: u64, sequence: usize) -> Request {
+        let sequence = Some(sequence);
+        Request { sequence, ..Request::empty(nodes, seed) }
+    }
+
+    /// A request for the chain of the paper's figure 4.
+    pub fn chain(nodes: usize) -> Request {
+        Request {
+            priorities: Some((0..nodes).map(|node| node as f32 / nodes as f32).collect()),
+            operations: Some((1..nodes as Node).map(|node| [node - 1, node]).collect()),
+            ..Request::empty(nodes, 0)
+        }
+    }
+
+    fn empty(nodes: usize, seed: u64) -> Request {
+        Request {
+            model: String::new(),
+            nodes,
+            seed,
+            priorities: None,
+            operations: None,
+            ops: None,
+            sequence: None,
+        }
+    }
+
     /// Checks the limits, then replays the operations on the data structure. `None` stands for no
     /// operations at all.
     fn truth(&self, subject: &Subject) -> Answer<(Vec<f32>, Option<Dataset>)> {

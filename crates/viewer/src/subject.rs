@@ -22,23 +22,34 @@ pub struct Subject {
 impl Subject {
     /// Loads the model that an id names.
     pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
-        let (config, model, teacher) = match catalogue.find(id)? {
-            Place::BuiltIn(built_in) => (built_in.run_config()?, built_in.model()?, None),
+        match catalogue.find(id)? {
+            Place::BuiltIn(built_in) => Ok(Subject {
+                task: catalogue.task(&built_in.run_config()?.task)?,
+                model: built_in.model()?,
+                teacher: None,
+            }),
             Place::Folder(path) => {
                 check_inside(catalogue, &path)?;
-                let (config, model) = load_run(&path).map_err(Refusal::damaged)?;
-                let teacher = match config.data.teacher {
-                    Some(_) => {
-                        let copy = path.join(files::TEACHER);
-                        Some(Teacher::load(&copy, &config.task).map_err(Refusal::damaged)?)
-                    }
-                    None => None,
-                };
-                (config, model, teacher)
+                Subject::of_run(&path, |name| catalogue.task(name))
             }
+        }
+    }
+
+    /// Loads the model in a run directory of a built-in task.
+    pub fn open(path: &Path) -> Answer<Subject> {
+        Subject::of_run(path, |name| Task::named(name).map_err(Refusal::damaged))
+    }
+
+    fn of_run(path: &Path, task: impl Fn(&str) -> Answer<Task>) -> Answer<Subject> {
+        let (config, model) = load_run(path).map_err(Refusal::damaged)?;
+        let teacher = match config.data.teacher {
+            Some(_) => {
+                let copy = path.join(files::TEACHER);
+                Some(Teacher::load(&copy, &config.task).map_err(Refusal::damaged)?)
+            }
+            None => None,
         };
-        let task = catalogue.task(&config.task)?;
-        Ok(Subject { task, model, teacher })
+        Ok(Subject { task: task(&config.task)?, model, teacher })
     }
 
     /// The pointers that the model is given, for those that are: the truth's or the teacher's.

@@ -9,14 +9,14 @@ const assets = join(here, '..', 'assets');
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: here,
-  entryPoints: { page: 'src/main.ts' },
+  entryPoints: { page: 'src/main.ts', report: 'src/report.ts' },
   outdir: 'out',
   bundle: true,
   minify: true,
   charset: 'utf8',
   target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],
   legalComments: 'none',
-  banner: { js: '/* Built from crates/viewer/web by `npm run build`; licences: /third-party.txt */' },
+  banner: { js: '/* Built from crates/viewer/web by `npm run build`; licences: third-party.txt */' },
   metafile: true,
   write: false,
 });

@@ -1,10 +1,13 @@
 /** Truth and model side by side, with the legend and the details of a chosen node. */
 
-import * as api from './api';
+import type * as api from './api';
 import { h, percent } from './dom';
 import { cellSize } from './forest';
 import { ForestView, type Picture } from './forest-view';
 import { type Frame, sameComponents } from './history';
+
+/** Tells what the model makes of a node after a step. */
+export type Ask = (step: number, node: number) => Promise<api.NodeDetails>;
 
 export class Pair {
   readonly element: HTMLElement;
@@ -13,7 +16,7 @@ export class Pair {
   private readonly validity = h('p', { class: 'validity' });
   private readonly inspector = h('section', { class: 'inspector', 'aria-label': 'Details of a node' });
   private readonly observer: ResizeObserver;
-  private request: api.ReplayRequest | null = null;
+  private ask: Ask | null = null;
   private replay: api.Replay | null = null;
   private frames: Frame[] = [];
   private frame: Frame | null = null;
@@ -42,9 +45,9 @@ export class Pair {
     this.asked++;
   }
 
-  load(request: api.ReplayRequest, replay: api.Replay, frames: Frame[]): void {
+  load(replay: api.Replay, frames: Frame[], ask: Ask): void {
     const other = this.replay?.nodes !== replay.nodes;
-    this.request = request;
+    this.ask = ask;
     this.replay = replay;
     this.frames = frames;
     if (other) this.chosen = null;
@@ -109,9 +112,9 @@ export class Pair {
 
   private async inspect(): Promise<void> {
     const asked = ++this.asked;
-    const { chosen, frame, request } = this;
-    if (chosen === null || !frame || !request) {
-      this.inspector.replaceChildren(h('h2', {}, 'Node'), h('p', { class: 'quiet' }, 'Choose a node to see its mask and its pointer candidates.'));
+    const { chosen, frame, ask } = this;
+    if (chosen === null || !frame || !ask) {
+      this.inspector.replaceChildren(h('h2', {}, 'Node'), h('p', { class: 'quiet' }, 'Choose a node to see more about it.'));
       return;
     }
     const title = h('h2', {}, `Node ${chosen}`);
@@ -120,7 +123,7 @@ export class Pair {
       return;
     }
     try {
-      const details = await api.node(request, frame.step, chosen);
+      const details = await ask(frame.step, chosen);
       if (asked === this.asked) this.inspector.replaceChildren(title, ...this.details(details));
     } catch (error) {
       if (asked === this.asked) this.inspector.replaceChildren(title, h('p', { class: 'notice error' }, (error as Error).message));
@@ -135,11 +138,14 @@ export class Pair {
       ...row('points to', this.replay?.pointers === 'none' ? '–' : target(details.pointer)),
       ...row('truth', target(details.true_pointer)));
     const parts: HTMLElement[] = [facts];
+    const truth = details.true_mask === 1 ? 'left alone' : 'visited';
     if (details.mask_probability !== null) {
       const visited = 1 - details.mask_probability;
       parts.push(h('p', {},
         `Mask: left alone with ${percent(details.mask_probability)}, visited with ${percent(visited)} `
-        + `(truth: ${details.true_mask === 1 ? 'left alone' : 'visited'}).`));
+        + `(truth: ${truth}).`));
+    } else if (this.frame?.modelVisited) {
+      parts.push(h('p', {}, `Mask: ${this.frame.modelVisited.has(details.node) ? 'visited' : 'left alone'} (truth: ${truth}).`));
     }
     if (details.candidates) {
       parts.push(h('h3', {}, 'Strongest pointer candidates'), h('table', { class: 'candidates' },
@@ -151,7 +157,7 @@ export class Pair {
             h('td', {}, alpha < 0.001 ? alpha.toExponential(1) : alpha.toFixed(3)),
             h('td', { 'aria-hidden': 'true' }, h('meter', { min: 0, max: 1, value: alpha })));
         }))));
-    } else {
+    } else if (!this.replay?.has_attention) {
       parts.push(h('p', { class: 'quiet' }, 'This model has no attention, so there are no candidates.'));
     }
     return parts;

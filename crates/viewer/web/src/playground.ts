@@ -5,7 +5,7 @@ import { announce, field, h, notice, percent, wholeNumber } from './dom';
 import { type Frame, unroll } from './history';
 import { chooseModel, modelPicker } from './models';
 import { Pair } from './pair';
-import { judge } from './rollout';
+import { judge } from './player';
 import { words } from './tasks';
 import type { View } from './view';
 
@@ -84,7 +84,7 @@ export const playground: View = async (root, parameters, context) => {
       kept = { operations, nodes: request.nodes, seed: request.seed ?? 0 };
       trouble.replaceChildren();
       const frames = unroll(replay);
-      pair.load(request, replay, frames);
+      pair.load(replay, frames, (step, node) => api.node(request, step, node));
       [u.value, v.value] = ['', ''];
       [u.max, v.max] = [String(request.nodes - 1), String(request.nodes - 1)];
       picked = null;

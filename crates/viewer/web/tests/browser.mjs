@@ -5,12 +5,12 @@
 //   ASSETS    a folder whose page.js and page.css are used instead of those built into the
 //             program, to try a change to the page without building the program again
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -37,6 +37,18 @@ before(async () => {
   const damaged = join(folder, 'damaged');
   mkdirSync(damaged);
   writeFileSync(join(damaged, 'config.toml'), 'task = "dsu"\nepochs = "many"\n');
+
+  // Smaller test sets, so that the report's analyses take a moment only.
+  for (const [name, task] of [['dsu/pgn-0', 'dsu'], ['lct/pgn-0', 'lct'], [HOSTILE, 'dsu']]) {
+    const run = join(folder, 'reported', name);
+    cpSync(join(folder, name), run, { recursive: true });
+    const config = readFileSync(join(viewer, 'models', task, 'config.toml'), 'utf8')
+      .replace('nodes = [20, 50, 100, 200]', 'nodes = [20, 30]').replace('ops = [30, 75, 150, 300]', 'ops = [30, 45]').replace('sequences = 35\n\n[network]', 'sequences = 5\n\n[network]');
+    writeFileSync(join(run, 'config.toml'), config);
+  }
+  execFileSync(PGN, ['report', join(folder, 'reported'), '--out', join(folder, 'report.html')]);
+  // What is served does not change.
+  rmSync(join(folder, 'reported'), { recursive: true });
 
   server = spawn(PGN, ['serve', folder, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   base = await new Promise((resolve, reject) => {
@@ -440,6 +452,92 @@ for (const [width, height] of [[1280, 800], [390, 844]]) {
         assert.deepEqual(faults, [], `${name} ${colorScheme}`);
         if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
       }
+    }
+  });
+}
+
+/** The report, opened from disk; whatever goes wrong in it, or is loaded besides, fails the test. */
+async function openReport(t, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  const address = pathToFileURL(join(folder, 'report.html')).href;
+  const troubles = [];
+  page.on('pageerror', (error) => troubles.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+  page.on('request', (request) => !request.url().startsWith(address) && !request.url().startsWith('data:') && troubles.push(`went to ${request.url()}`));
+  await page.goto(address);
+  await page.locator('.replay .counter').first().getByText('step 0 of 30').waitFor();
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(troubles, []);
+  });
+  return page;
+}
+
+test('a report opened from disk: tables, curves, players', async (t) => {
+  const page = await openReport(t);
+  assert.equal(await page.title(), 'What was learnt', 'no run changed it by its name');
+  const names = await page.locator('#runs ~ details > summary').allTextContents();
+  assert.ok(names.includes(HOSTILE), 'names are text, whatever is in them');
+  await page.getByRole('cell', { name: '0.895 ± 0.006' }).first().waitFor();
+  assert.ok(await page.locator('.figure svg[role=img]').count() >= 6);
+  assert.ok(await page.locator('[data-curves] .line-0').count() >= 2);
+
+  // A run's own curves are drawn once they are unfolded, and can be read.
+  const run = page.locator('#runs ~ details').first();
+  assert.equal(await run.locator('.line-0').count(), 0);
+  await run.locator('summary').click();
+  await run.getByText('epoch 40: total').waitFor();
+  assert.match(await run.locator('pre').textContent(), /learning_rate = 0\.005/);
+
+  // The same replay as a server's.
+  const replay = await ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await seed('built-in:dsu'), sequence: 0 });
+  const player = page.locator('.replay').first();
+  const shown = (title) => player.locator('.forest', { has: page.getByRole('heading', { name: title }) }).locator('.node').evaluateAll((nodes) => nodes.map((node, index) => {
+    const found = node.getAttribute('aria-label').match(/points to (\d+|itself)/)[1];
+    return found === 'itself' ? index : Number(found);
+  }));
+  const check = async (at) => {
+    await player.locator('.counter').getByText(`step ${at} of 30`).waitFor();
+    assert.deepEqual(await shown('Ground truth'), pointers(replay, at, 'truth'));
+    assert.deepEqual(await shown('Model'), pointers(replay, at, 'model'));
+  };
+  await player.getByRole('button', { name: 'Play' }).click();
+  await player.locator('.counter').getByText('step 2 of 30').waitFor();
+  await player.getByRole('button', { name: 'Pause' }).click();
+  await player.getByRole('slider').scrollIntoViewIfNeeded();
+  const track = await player.getByRole('slider').boundingBox();
+  await page.mouse.click(track.x + track.width / 2, track.y + track.height / 2);
+  const middle = Number((await player.locator('.counter').textContent()).match(/step (\d+)/)[1]);
+  assert.ok(Math.abs(middle - 15) <= 1, `${middle}`);
+  await check(middle);
+  await page.mouse.move(track.x + track.width / 2, track.y + track.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(track.x + track.width - 2, track.y + track.height / 2, { steps: 5 });
+  await page.mouse.up();
+  await check(30);
+  // Keys go to the player that has the focus, and to no other.
+  await page.keyboard.press('ArrowLeft');
+  await check(29);
+  assert.match(await page.locator('.replay .counter').nth(1).textContent(), /^step 0 of 11/);
+  await player.locator('.forest').nth(1).locator('.node').nth(7).click();
+  await player.locator('.inspector').getByText('Node 7', { exact: true }).waitFor();
+  assert.match(await player.locator('.inspector').textContent(), /priority.*points to.*Mask: /s);
+});
+
+for (const [width, height] of [[1280, 800], [390, 844]]) {
+  test(`nothing in a report is cut off or overlaps at ${width}×${height}`, async (t) => {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await openReport(t, { viewport: { width, height }, colorScheme });
+      const player = page.locator('.replay').first();
+      await player.locator('.forest').nth(1).locator('.node').nth(3).click();
+      await page.keyboard.press('End');
+      await player.locator('.counter').getByText('step 30 of 30').waitFor();
+      await page.locator('.replay').nth(1).getByRole('button', { name: 'Step forward' }).click();
+      await page.locator('#runs ~ details summary').first().click();
+      await page.getByText('epoch 40: total').first().waitFor();
+      assert.deepEqual(await page.evaluate(findFaults), [], colorScheme);
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `report-${width}-${colorScheme}.png`), fullPage: true });
     }
   });
 }

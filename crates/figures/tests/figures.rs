@@ -1,0 +1,78 @@
+//! What holds for every figure, whatever the numbers.
+
+use pgn_engine::Model;
+use pgn_figures::{Figure, of_analyses, png};
+use pgn_lab::analysis::{Analyses, analyse_model};
+use pgn_lab::{Data, RunConfig};
+use pgn_structures::Task;
+
+fn figures() -> Vec<Figure> {
+    let mut runs = Vec::new();
+    for task in ["dsu", "lct"] {
+        for (model, seed) in [("gnn", 0), ("pgn", 0), ("pgn", 1)] {
+            let mut settings = toml::toml! { test = { nodes = [6, 9], sequences = 3 } };
+            settings.insert("task".into(), task.into());
+            settings.insert("model".into(), model.into());
+            settings.insert("seed".into(), seed.into());
+            let config = RunConfig::resolve(settings).unwrap();
+            let model = Model::new(config.network.clone(), config.seed).unwrap();
+            let data = Data::tests_only(&config, &Task::named(task).unwrap(), "".as_ref()).unwrap();
+            runs.push(analyse_model(&config, &model, &data).unwrap());
+        }
+    }
+    of_analyses(&Analyses::new(runs))
+}
+
+/// The numbers of an attribute, wherever it occurs.
+fn numbers<'a>(svg: &'a str, attribute: &'a str) -> impl Iterator<Item = f64> + 'a {
+    let parts = svg.split(attribute).skip(1);
+    parts.map(|rest| rest[..rest.find('"').unwrap()].parse().unwrap())
+}
+
+#[test]
+fn figures_stay_inside_their_frame_and_name_their_axes() {
+    let figures = figures();
+    assert_eq!(figures.len(), 10);
+    for Figure { name, caption, svg } in &figures {
+        let [width, height] =
+            [" width=\"", " height=\""].map(|of| numbers(svg, of).next().unwrap());
+        assert!(svg.contains(&format!("viewBox=\"0 0 {width} {height}\"")));
+        let most = [(" x=\"", width), (" y=\"", height), ("cx=\"", width), ("cy=\"", height)];
+        for (attribute, most) in most {
+            for number in numbers(svg, attribute) {
+                assert!((0.0..=most).contains(&number), "{name}: {attribute}{number}");
+            }
+        }
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        assert!(svg.contains(">operation<") || svg.contains(">operations / n<"), "{name}");
+        assert!(svg.contains("prefers-color-scheme: dark"), "{name}");
+        assert!(!caption.is_empty());
+    }
+}
+
+#[test]
+fn pictures_have_the_size_asked_for_and_their_letters() {
+    let figures = figures();
+    for figure in figures.iter().filter(|figure| ["chain", "credit-dsu"].contains(&&*figure.name)) {
+        let [width, height] =
+            [" width=\"", " height=\""].map(|of| numbers(&figure.svg, of).next().unwrap());
+        let bytes = png(figure, 2.0).unwrap();
+        // A PNG's first chunk holds its size.
+        let size = |at: usize| f64::from(u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()));
+        assert!((size(16) - 2.0 * width).abs() <= 2.0 && (size(20) - 2.0 * height).abs() <= 2.0);
+        // Without its text it is another picture: the font that comes along is used.
+        let mut bare = figure.clone();
+        while let Some(start) = bare.svg.find("<text") {
+            let end = bare.svg[start..].find("</text>").unwrap() + "</text>".len();
+            bare.svg.replace_range(start..start + end, "");
+        }
+        assert!(png(&bare, 2.0).unwrap() != bytes);
+    }
+}
+
+#[test]
+fn a_picture_that_is_none_is_refused() {
+    let broken = Figure { name: "broken".into(), caption: String::new(), svg: "<svg".into() };
+    let error = png(&broken, 1.0).unwrap_err().to_string();
+    assert!(error.starts_with("the figure broken cannot be made into a PNG: "), "{error}");
+}

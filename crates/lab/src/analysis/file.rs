@@ -1,0 +1,52 @@
+//! `analyses.json`: what was found out about many runs.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Analysis;
+use crate::{Error, Result, files};
+
+/// The file's usual name, beside `runs.json`.
+pub const ANALYSES: &str = "analyses.json";
+
+/// The analyses of many runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Analyses {
+    /// By task, model and seed, in this order.
+    pub runs: Vec<Analysis>,
+}
+
+impl Analyses {
+    /// Of these, in their order.
+    pub fn new(mut runs: Vec<Analysis>) -> Analyses {
+        runs.sort_by(|a, b| (&a.task, &a.model, a.seed).cmp(&(&b.task, &b.model, b.seed)));
+        Analyses { runs }
+    }
+
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Analyses> {
+        files::read_json(path)
+    }
+
+    /// The text of the file, a run a line: it is mostly long rows of numbers.
+    pub fn to_json(&self) -> Result<String> {
+        let lines: Vec<String> = self
+            .runs
+            .iter()
+            .map(serde_json::to_string)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|error| Error::Request(format!("analyses cannot be made JSON ({error})")))?;
+        Ok(format!("{{\"runs\": [\n{}\n]}}\n", lines.join(",\n")))
+    }
+
+    /// Writes the file.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        files::write(path, self.to_json()?.as_bytes())
+    }
+
+    /// The runs of a model on a task.
+    pub fn of<'a>(&'a self, task: &'a str, model: &'a str) -> impl Iterator<Item = &'a Analysis> {
+        self.runs.iter().filter(move |run| run.task == task && run.model == model)
+    }
+}

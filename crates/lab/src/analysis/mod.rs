@@ -1,0 +1,122 @@
+//! What a trained model does, beyond its scores: which nodes its answers come from (appendix D
+//! of the paper), and what its pointers look like beside the truth's (its figure 4).
+//!
+//! | if you want … | look at |
+//! | --- | --- |
+//! | both, for a run | [`analyse`], [`Analysis`] |
+//! | shares of credit | [`Credit`] |
+//! | depth, diameter and validity over a test set | [`PointerStudy`] |
+//! | the pathological chain | [`Chain`] |
+//! | to check pointers of your own | [`shape`] |
+//! | tables, and what the paper claims | [`render`], [`of_task`], [`claims`] |
+//!
+//! Everything is counted in whole numbers, so that no order of adding up, and no number of
+//! threads, changes an outcome.
+
+mod chain;
+mod credit;
+mod file;
+mod pointers;
+pub mod shape;
+mod summary;
+
+use std::path::Path;
+
+use pgn_engine::{Model, Pointers, State};
+use pgn_structures::{Node, Sequence, Task};
+use serde::{Deserialize, Serialize};
+
+use crate::{Data, Result, RunConfig, load_run};
+
+pub use chain::{Chain, ChainPointers, Moment};
+pub use credit::{Credit, Share, Shares};
+pub use file::{ANALYSES, Analyses};
+pub use pointers::{Along, PointerStudy, Shapes};
+pub use summary::{claims, of_task, render, tasks};
+
+/// What was found out about one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The data structure.
+    pub task: String,
+    /// The model.
+    pub model: String,
+    /// The seed.
+    pub seed: u64,
+    /// Epochs trained.
+    pub epochs: u64,
+    /// Credit, one entry for each test size.
+    pub credit: Vec<Credit>,
+    /// Pointers, one entry for each test size; empty for models without pointers of their own.
+    pub pointers: Vec<PointerStudy>,
+    /// The chain of figure 4, one entry for each test size; empty likewise.
+    pub chains: Vec<Chain>,
+}
+
+/// Analyses the model in a run directory on the run's own test sequences.
+pub fn analyse(run: &Path) -> Result<Analysis> {
+    let (config, model) = load_run(run)?;
+    let task = Task::named(&config.task)?;
+    let data = Data::tests_only(&config, &task, run)?;
+    analyse_model(&config, &model, &data)
+}
+
+/// The same for a model at hand; `data` makes the test sets.
+pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<Analysis> {
+    let mut analysis = Analysis {
+        task: config.task.clone(),
+        model: config.model.clone(),
+        seed: config.seed,
+        epochs: config.epochs,
+        credit: Vec::new(),
+        pointers: Vec::new(),
+        chains: Vec::new(),
+    };
+    let owns_pointers = model.config().owns_pointers();
+    for set in data.tests(&config.test, config.seed) {
+        let set = set?;
+        analysis.credit.push(Credit::of(model, &set)?);
+        if owns_pointers {
+            analysis.pointers.push(PointerStudy::of(model, &set)?);
+        }
+    }
+    if owns_pointers {
+        for (index, &nodes) in config.test.nodes.iter().enumerate() {
+            analysis.chains.push(Chain::of(model, data.task(), nodes, index == 0)?);
+        }
+    }
+    Ok(analysis)
+}
+
+/// Rolls the model out freely on a sequence and shows `see` the state after each operation, with
+/// its number and the answer's logit. Models with given pointers read those of the sequence.
+fn roll_out(
+    model: &Model,
+    sequence: Sequence<'_>,
+    mut see: impl FnMut(usize, f32, &State<'_>),
+) -> Result<()> {
+    let mut state = model.start_with(sequence.priorities)?;
+    for (t, &operation) in sequence.operations.iter().enumerate() {
+        let logit = state.apply(operation)?.logit;
+        see(t, logit, &state);
+        if model.config().pointers == Pointers::Given {
+            state.set_pointers(sequence.pointers_after(t))?;
+        }
+    }
+    Ok(())
+}
+
+/// Five decimals: more than the figures show, and files stay small.
+fn rounded(value: f64) -> f64 {
+    (value * 1e5).round() / 1e5
+}
+
+/// `part` of `whole`, rounded; 0 of nothing.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
+}
+
+/// A node as an index.
+fn at(node: Node) -> usize {
+    node as usize
+}

@@ -1,0 +1,176 @@
+//! Depth, diameter and validity of learnt pointers over a whole test set, beside the truth's.
+
+use pgn_engine::Model;
+use pgn_structures::{Dataset, Sequence};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    roll_out, rounded,
+    shape::{Comparison, Shape},
+    share,
+};
+use crate::Result;
+
+/// What the pointers of free rollouts look like, over one test set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointerStudy {
+    /// Nodes per sequence, n.
+    pub nodes: usize,
+    /// Operations per sequence.
+    pub ops: usize,
+    /// Number of sequences.
+    pub sequences: usize,
+    /// Share of steps after which the pointers are valid: the same nodes are connected as in the
+    /// truth, and there is no circle.
+    pub valid: f64,
+    /// Share of steps after which the same nodes are connected as in the truth.
+    pub same_components: f64,
+    /// Share of steps after which there is no circle.
+    pub acyclic: f64,
+    /// Share of sequences that are valid after every step.
+    pub sequences_valid: f64,
+    /// Mean number of steps before the first that is not valid.
+    pub steps_until_invalid: f64,
+    /// Of the pairs of nodes connected in the model, the share that is so in the truth; 1 if
+    /// there are none.
+    pub pair_precision: f64,
+    /// Of the pairs of nodes connected in the truth, the share that is so in the model; 1 if
+    /// there are none.
+    pub pair_recall: f64,
+    /// The truth's pointers, over all steps.
+    pub truth: Shapes,
+    /// The model's pointers, over all steps.
+    pub model: Shapes,
+    /// Means over the sequences, step by step.
+    pub along: Along,
+}
+
+/// Mean shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shapes {
+    /// Mean of the largest depth.
+    pub depth: f64,
+    /// Mean depth of a node.
+    pub mean_depth: f64,
+    /// Mean of the diameter.
+    pub diameter: f64,
+}
+
+/// Means over the sequences, step by step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Along {
+    /// Share of sequences that are valid.
+    pub valid: Vec<f64>,
+    /// Largest depth, in the truth.
+    pub truth_depth: Vec<f64>,
+    /// Largest depth, in the model.
+    pub model_depth: Vec<f64>,
+    /// Diameter, in the truth.
+    pub truth_diameter: Vec<f64>,
+    /// Diameter, in the model.
+    pub model_diameter: Vec<f64>,
+}
+
+/// What is added up, in whole numbers.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    steps: u64,
+    valid: u64,
+    same: u64,
+    acyclic: u64,
+    pairs: [u64; 3],
+    /// Depth, total depth and diameter.
+    truth: [u64; 3],
+    model: [u64; 3],
+}
+
+impl Sums {
+    fn of(truth: Shape, model: Shape, comparison: Comparison) -> Sums {
+        let numbers =
+            |shape: Shape| [u64::from(shape.depth), shape.total_depth, u64::from(shape.diameter)];
+        Sums {
+            steps: 1,
+            valid: u64::from(comparison.is_valid()),
+            same: u64::from(comparison.same_components),
+            acyclic: u64::from(comparison.acyclic),
+            pairs: [comparison.pairs_in_both, comparison.pairs_in_truth, comparison.pairs_in_model],
+            truth: numbers(truth),
+            model: numbers(model),
+        }
+    }
+
+    fn add(&mut self, other: Sums) {
+        self.steps += other.steps;
+        self.valid += other.valid;
+        self.same += other.same;
+        self.acyclic += other.acyclic;
+        for i in 0..3 {
+            self.pairs[i] += other.pairs[i];
+            self.truth[i] += other.truth[i];
+            self.model[i] += other.model[i];
+        }
+    }
+}
+
+impl PointerStudy {
+    /// Rolls the model out freely over a test set and looks at its pointers after every step.
+    pub fn of(model: &Model, set: &Dataset) -> Result<PointerStudy> {
+        let sequences: Vec<_> = set.sequences().collect();
+        let looked: Vec<Vec<Sums>> =
+            sequences.par_iter().map(|&one| look(model, one)).collect::<Result<_>>()?;
+        let mut steps = vec![Sums::default(); set.ops];
+        let (mut whole, mut until, mut total) = (0, 0, Sums::default());
+        for sequence in &looked {
+            let first = sequence.iter().position(|step| step.valid == 0);
+            whole += u64::from(first.is_none());
+            until += first.unwrap_or(set.ops) as u64;
+            for (sum, &step) in steps.iter_mut().zip(sequence) {
+                sum.add(step);
+                total.add(step);
+            }
+        }
+        let count = looked.len() as u64;
+        let shapes = |[depth, total_depth, diameter]: [u64; 3]| Shapes {
+            depth: share(depth, total.steps),
+            mean_depth: share(total_depth, total.steps * set.nodes as u64),
+            diameter: share(diameter, total.steps),
+        };
+        let along = |part: fn(&Sums) -> u64| {
+            steps.iter().map(|step| share(part(step), step.steps)).collect()
+        };
+        let of_pairs = |both: u64, all: u64| if all == 0 { 1.0 } else { share(both, all) };
+        Ok(PointerStudy {
+            nodes: set.nodes,
+            ops: set.ops,
+            sequences: set.count(),
+            valid: share(total.valid, total.steps),
+            same_components: share(total.same, total.steps),
+            acyclic: share(total.acyclic, total.steps),
+            sequences_valid: share(whole, count),
+            steps_until_invalid: rounded(until as f64 / count.max(1) as f64),
+            pair_precision: of_pairs(total.pairs[0], total.pairs[2]),
+            pair_recall: of_pairs(total.pairs[0], total.pairs[1]),
+            truth: shapes(total.truth),
+            model: shapes(total.model),
+            along: Along {
+                valid: along(|step| step.valid),
+                truth_depth: along(|step| step.truth[0]),
+                model_depth: along(|step| step.model[0]),
+                truth_diameter: along(|step| step.truth[2]),
+                model_diameter: along(|step| step.model[2]),
+            },
+        })
+    }
+}
+
+fn look(model: &Model, sequence: Sequence<'_>) -> Result<Vec<Sums>> {
+    let mut steps = Vec::with_capacity(sequence.ops());
+    roll_out(model, sequence, |t, _, state| {
+        let truth = sequence.pointers_after(t);
+        let pointers = state.pointers();
+        let comparison = Comparison::of(pointers, truth);
+        steps.push(Sums::of(Shape::of(truth), Shape::of(pointers), comparison));
+    })?;
+    Ok(steps)
+}

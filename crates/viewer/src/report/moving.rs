@@ -1,0 +1,174 @@
+//! The data behind curves and players.
+
+use std::collections::BTreeMap;
+
+use pgn_engine::Pointers;
+use pgn_lab::{Metrics, tables};
+use serde::Serialize;
+
+use super::{Report, Run};
+use crate::{Error, Result, replay, subject::Subject};
+
+/// Points that all curves together may have, so that a report of many runs stays small.
+const POINTS: usize = 60_000;
+
+/// What the script reads.
+#[derive(Default, Serialize)]
+struct Data {
+    curves: Vec<Curves>,
+    replays: Vec<replay::Replay>,
+}
+
+#[derive(Serialize)]
+struct Curves {
+    title: String,
+    up: &'static str,
+    series: Vec<Series>,
+    range: Option<[f64; 2]>,
+}
+
+#[derive(Serialize)]
+struct Series {
+    name: String,
+    points: Vec<(u64, f64)>,
+}
+
+/// What there is, for those who write the places it goes to.
+pub struct Moving {
+    /// Numbers of the curves that compare models, one for each task.
+    pub comparisons: Vec<usize>,
+    /// For each run the numbers of its own curves.
+    pub of_run: Vec<Vec<usize>>,
+    /// What each replay shows.
+    pub replays: Vec<String>,
+}
+
+/// All curves and replays, as JSON, and what they are.
+pub fn gather(report: &Report) -> Result<(String, Moving)> {
+    let mut data = Data::default();
+    let mut moving = Moving { comparisons: Vec::new(), of_run: Vec::new(), replays: Vec::new() };
+    for task in report.collection.tasks() {
+        if let Some(curves) = compare(report, task) {
+            moving.comparisons.push(data.curves.len());
+            data.curves.push(curves);
+        }
+    }
+    let each = (POINTS / (8 * report.runs.len().max(1))).clamp(20, 400);
+    for run in &report.runs {
+        let own = curves(run, each);
+        moving.of_run.push((data.curves.len()..data.curves.len() + own.len()).collect());
+        data.curves.extend(own);
+    }
+    for task in report.collection.tasks() {
+        for (title, replay) in replays(report, task)? {
+            moving.replays.push(title);
+            data.replays.push(replay);
+        }
+    }
+    let json = serde_json::to_string(&data)
+        .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
+    Ok((json, moving))
+}
+
+/// F₁ on validation, a curve for each model: the mean over the seeds that have the epoch.
+fn compare(report: &Report, task: &str) -> Option<Curves> {
+    let mut models: Vec<&str> = Vec::new();
+    let of_task = || report.runs.iter().filter(|run| run.results.task == task);
+    for run in of_task().filter(|run| !run.metrics.is_empty()) {
+        if !models.contains(&&*run.results.model) {
+            models.push(&run.results.model);
+        }
+    }
+    let series: Vec<Series> = models
+        .iter()
+        .map(|model| {
+            let mut epochs: BTreeMap<u64, (f64, u32)> = BTreeMap::new();
+            for run in of_task().filter(|run| run.results.model == *model) {
+                for line in &run.metrics {
+                    let entry = epochs.entry(line.epoch).or_default();
+                    *entry = (entry.0 + line.validation.f1, entry.1 + 1);
+                }
+            }
+            // Thinned files keep their own best epochs too; a point stands only where all are.
+            let most = epochs.values().map(|&(_, count)| count).max().unwrap_or(0);
+            let common = epochs.iter().filter(|&(_, &(_, count))| count == most);
+            let points = common.map(|(&epoch, &(sum, _))| (epoch, sum / f64::from(most)));
+            Series { name: (*model).to_owned(), points: thin(points.collect(), 400) }
+        })
+        .collect();
+    (!series.is_empty()).then(|| Curves {
+        title: format!("{}: validation F₁", tables::title(task)),
+        up: "F₁",
+        series,
+        range: Some([0.0, 1.0]),
+    })
+}
+
+/// The curves of one run.
+fn curves(run: &Run, points: usize) -> Vec<Curves> {
+    type Value = fn(&Metrics) -> Option<f64>;
+    const LOSSES: [(&str, Value); 5] = [
+        ("total", |line| Some(line.losses.total)),
+        ("query", |line| Some(line.losses.query)),
+        ("pointers", |line| Some(line.losses.pointers)),
+        ("masks", |line| Some(line.losses.masks)),
+        ("dgm", |line| Some(line.losses.dgm)),
+    ];
+    const SCORES: [(&str, Value); 4] = [
+        ("F₁", |line| Some(line.validation.f1)),
+        ("accuracy", |line| Some(line.validation.accuracy)),
+        ("pointers", |line| line.validation.pointer_accuracy),
+        ("masks", |line| line.validation.mask_accuracy),
+    ];
+    let series = |values: &[(&str, Value)], keep_zeros: bool| -> Vec<Series> {
+        let one = |&(name, value): &(&str, Value)| {
+            let all = run.metrics.iter().filter_map(|line| Some((line.epoch, value(line)?)));
+            Series { name: name.to_owned(), points: thin(all.collect(), points) }
+        };
+        let shown = |series: &Series| {
+            !series.points.is_empty() && (keep_zeros || series.points.iter().any(|p| p.1 != 0.0))
+        };
+        values.iter().map(one).filter(shown).collect()
+    };
+    let all = [
+        ("Training losses", "loss", series(&LOSSES, false), None),
+        ("Validation scores", "score", series(&SCORES, true), Some([0.0, 1.0])),
+    ];
+    all.into_iter()
+        .filter(|(_, _, series, _)| !series.is_empty())
+        .map(|(title, up, series, range)| Curves { title: title.to_owned(), up, series, range })
+        .collect()
+}
+
+/// Every so many points, with the last; values to four digits.
+fn thin(points: Vec<(u64, f64)>, most: usize) -> Vec<(u64, f64)> {
+    let (stride, last) = (points.len().div_ceil(most).max(1), points.len().saturating_sub(1));
+    let kept = points.into_iter().enumerate();
+    kept.filter(|(index, _)| index % stride == 0 || *index == last)
+        .map(|(_, (epoch, value))| (epoch, (value * 1e4).round() / 1e4))
+        .collect()
+}
+
+/// Replays of the run that shows a task best: `pgn`, or the first with pointers of its own.
+fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>> {
+    let runs: Vec<&Run> = report.runs.iter().filter(|run| run.results.task == task).collect();
+    let owns = |run: &&&Run| run.config.network.owns_pointers();
+    let best = runs.iter().find(|run| run.results.model == "pgn");
+    let Some(run) = best.or_else(|| runs.iter().find(owns)).or(runs.first()) else {
+        return Ok(Vec::new());
+    };
+    let failed = |refusal: crate::refusal::Refusal| Error::Report(refusal.sentence);
+    let subject = Subject::open(&run.path).map_err(failed)?;
+    let nodes = run.config.test.nodes.first().copied().unwrap_or(20).clamp(2, 50);
+    let mut requests = vec![("a test sequence", replay::Request::test(nodes, run.config.seed, 0))];
+    if run.config.network.pointers != Pointers::None {
+        // A chain of more nodes would be too deep for the room there is.
+        requests.push(("the chain (i, i + 1)", replay::Request::chain(nodes.min(12))));
+    }
+    let mut replays = Vec::new();
+    for (what, request) in requests {
+        let replay = request.replay(&subject).map_err(failed)?;
+        replays.push((format!("{}, n = {}: {what}", run.name, request.nodes), replay));
+    }
+    Ok(replays)
+}

@@ -1,0 +1,59 @@
+/** What moves in a report: curves and players. All else is plain HTML that was written with it. */
+
+import './report.css';
+import type { NodeDetails, Replay } from './api';
+import { Chart, type Series } from './chart';
+import { unroll } from './history';
+import type { Ask } from './pair';
+import { Player } from './player';
+
+interface Curves {
+  title: string;
+  up: string;
+  series: Series[];
+  /** The ends of the upright axis; from 0 to the highest value unless given. */
+  range: [number, number] | null;
+}
+
+interface Data {
+  curves: Curves[];
+  replays: Replay[];
+}
+
+const data = JSON.parse(document.getElementById('data')?.textContent ?? '{}') as Data;
+
+for (const place of document.querySelectorAll<HTMLElement>('[data-curves]')) {
+  const draw = () => {
+    if (place.firstChild) return;
+    const { title, up, series, range } = data.curves[Number(place.dataset.curves)];
+    const chart = new Chart(title, 'epoch', up, range ?? undefined);
+    place.append(chart.element);
+    chart.show(series);
+  };
+  // What is folded away has no width yet.
+  const folded = place.closest('details');
+  if (folded && !folded.open) folded.addEventListener('toggle', draw, { once: true });
+  else draw();
+}
+
+for (const place of document.querySelectorAll<HTMLElement>('[data-replay]')) {
+  const replay = data.replays[Number(place.dataset.replay)];
+  const player = new Player(null);
+  place.append(player.element);
+  player.load(replay, fromFrames(replay));
+}
+
+/** What is known of a node without the model at hand. */
+function fromFrames(replay: Replay): Ask {
+  const frames = unroll(replay);
+  return async (step, node): Promise<NodeDetails> => ({
+    node,
+    step,
+    priority: replay.priorities[node],
+    pointer: frames[step].model[node],
+    true_pointer: frames[step].truth[node],
+    true_mask: frames[step].truthVisited.has(node) ? 0 : 1,
+    mask_probability: null,
+    candidates: null,
+  });
+}
