@@ -76,3 +76,17 @@ fn a_picture_that_is_none_is_refused() {
     let error = png(&broken, 1.0).unwrap_err().to_string();
     assert!(error.starts_with("the figure broken cannot be made into a PNG: "), "{error}");
 }
+
+#[test]
+fn the_figures_in_the_docs_are_what_the_results_draw() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for figure in pgn_figures::draw(&root.join("results/paper")).unwrap() {
+        let path = root.join("docs/images").join(format!("{}.svg", figure.name));
+        let there = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            there == figure.svg,
+            "{} is not current: run `pgn figures results/paper --out docs/images`",
+            path.display()
+        );
+    }
+}

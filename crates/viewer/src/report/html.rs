@@ -101,7 +101,7 @@ fn marked(text: &str) -> String {
     let escaped = escape(text);
     let parts: Vec<&str> = escaped.split('`').collect();
     // A backtick without its partner stays what it is.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped;
     }
     let part = |(index, part): (usize, &&str)| match index % 2 {

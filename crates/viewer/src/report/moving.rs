@@ -144,7 +144,7 @@ fn curves(run: &Run, points: usize) -> Vec<Curves> {
 fn thin(points: Vec<(u64, f64)>, most: usize) -> Vec<(u64, f64)> {
     let (stride, last) = (points.len().div_ceil(most).max(1), points.len().saturating_sub(1));
     let kept = points.into_iter().enumerate();
-    kept.filter(|(index, _)| index % stride == 0 || *index == last)
+    kept.filter(|(index, _)| index.is_multiple_of(stride) || *index == last)
         .map(|(_, (epoch, value))| (epoch, (value * 1e4).round() / 1e4))
         .collect()
 }
