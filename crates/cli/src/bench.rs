@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use pgn_engine::{Config, Model, Rollout, Trainer, TrainerOptions, cost};
+use pgn_lab::load_run;
 use pgn_structures::{Dataset, Sampling, Sequence, Split, Task};
 use serde::Serialize;
 
@@ -23,7 +24,8 @@ use crate::{output, progress::pool};
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn bench
-  pgn bench --models pgn,gnn --sizes 100,1000 --threads 1 --json")]
+  pgn bench --models pgn,gnn --sizes 100,1000 --threads 1 --json
+  pgn bench --run runs/dsu-pgn --sizes 1000,100000")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
@@ -31,9 +33,16 @@ pub struct Args {
     /// The models to train
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "pgn,gnn,deepsets")]
     models: Vec<String>,
-    /// The numbers of nodes to roll out `pgn` at
+    /// The numbers of nodes to roll out at
     #[arg(long, value_name = "NODES", value_delimiter = ',', default_value = "20,100,1000,10000")]
     sizes: Vec<usize>,
+    /// Operations per sequence
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    ops: u32,
+    /// Roll out the model of this run directory instead of an untrained `pgn`, whose masks are
+    /// random
+    #[arg(long, value_name = "DIR")]
+    run: Option<PathBuf>,
     /// Repetitions of each measurement
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
@@ -128,7 +137,8 @@ impl Args {
         };
         let mut measurements = Vec::new();
         let dsu = Task::named("dsu")?;
-        let training = sample(&dsu, 20, 70)?;
+        let ops = self.ops as usize;
+        let training = sample(&dsu, 20, ops, 70)?;
         let batch: Vec<Sequence> = training.sequences().collect();
         for name in &self.models {
             let model = Model::new(Config::preset(name)?, 0)?;
@@ -137,16 +147,21 @@ impl Args {
             let flop = needed_by(trainer.model().config(), &batch);
             measurements.push(measurement(format!("{name}, an epoch"), seconds, flop));
         }
-        let model = Model::new(Config::preset("pgn")?, 0)?;
+        let (name, task, model) = match &self.run {
+            None => ("untrained pgn".into(), dsu, Model::new(Config::preset("pgn")?, 0)?),
+            Some(run) => {
+                let (config, model) = load_run(run)?;
+                (config.model, Task::named(&config.task)?, model)
+            }
+        };
         for &nodes in &self.sizes {
-            let data = sample(&dsu, nodes, 1)?;
+            let data = sample(&task, nodes, ops, 1)?;
             let sequence = data.sequence(0);
             let rows = aimed(&model.rollout(sequence)?);
             let repeats = self.repeats.min(5);
             let seconds = median(repeats, || Ok(model.rollout(sequence).map(drop)?))?;
-            let ops = sequence.ops();
             let flop = cost::rollout_flop(model.config(), nodes, ops, rows) / ops as u64;
-            let what = format!("untrained pgn, an operation at n = {nodes}");
+            let what = format!("{name}, an operation at n = {nodes}");
             measurements.push(measurement(what, seconds / ops as f64, flop));
         }
         let fma_peak_gflops = peak / 1e9;
@@ -250,8 +265,8 @@ fn say(message: &serde_json::Value) -> Result<()> {
     Ok(stdout.flush()?)
 }
 
-fn sample(task: &Task, nodes: usize, count: usize) -> Result<Dataset> {
-    let sampling = Sampling { nodes, ops: 30, count, seed: 1, split: Split::Train };
+fn sample(task: &Task, nodes: usize, ops: usize, count: usize) -> Result<Dataset> {
+    let sampling = Sampling { nodes, ops, count, seed: 1, split: Split::Train };
     Ok(Dataset::sample(task, &sampling)?)
 }
 
