@@ -10,10 +10,11 @@ alone meanwhile. Nothing but Python is needed.
 
 import argparse
 import json
-import math
 import os
 import subprocess
 from pathlib import Path
+
+from drawing import GAP, HEIGHT, LEFT, TOP, WIDTH, Axis, count, legend, panel, picture
 
 NODES = [20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]
 OPS = [10, 30, 100, 300, 1000, 3000]
@@ -47,80 +48,39 @@ def measure(arguments) -> None:
     Path(arguments.into).write_text(json.dumps(rows, indent=1) + "\n")
 
 
-WIDTH, HEIGHT, LEFT, TOP = 300, 230, 64, 40
-COLOURS = ["#0072b2", "#d55e00", "#009e73"]
-DASHES = ["", "6 3", "2 3"]
-STYLE = """<style>
-text { fill: #222; font: 12px sans-serif } .grid { stroke: #ccc }
-@media (prefers-color-scheme: dark) { .paper { fill: #16181c } text { fill: #ddd } .grid { stroke: #444 } }
-</style>"""
-
-
-def panel(number: int, title: str, x_name: str, lines: dict, unit: str) -> list[str]:
-    """One log-log panel; lines are {name: [(x, y)]}."""
-    points = [point for line in lines.values() for point in line]
-    low_x, high_x = (bound(math.log10(x) for x, _ in points) for bound in (min, max))
-    low_y = math.floor(min(math.log10(y) for _, y in points))
-    high_y = math.ceil(max(math.log10(y) for _, y in points))
-    left = LEFT + number * (WIDTH + LEFT + 20)
-    place_x = lambda x: left + WIDTH * (math.log10(x) - low_x) / (high_x - low_x)
-    place_y = lambda y: TOP + HEIGHT * (high_y - math.log10(y)) / (high_y - low_y)
-    text = [f'<text x="{left}" y="{TOP - 16}" font-weight="bold">{title}</text>']
-    for power in range(math.ceil(low_x), math.floor(high_x) + 1):
-        at = place_x(10**power)
-        text.append(f'<path class="grid" d="M{at:.1f} {TOP}v{HEIGHT}"/>')
-        text.append(f'<text x="{at:.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{10**power:,}</text>')
-    for power in range(low_y, high_y + 1):
-        at = place_y(10**power)
-        text.append(f'<path class="grid" d="M{left} {at:.1f}h{WIDTH}"/>')
-        text.append(
-            f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{named(power, unit)}</text>'
-        )
-    text.append(f'<text x="{left + WIDTH}" y="{TOP + HEIGHT + 36}" text-anchor="end">{x_name}</text>')
-    for index, (name, line) in enumerate(lines.items()):
-        colour, dash = COLOURS[index], DASHES[index]
-        way = " ".join(f"{place_x(x):.1f},{place_y(y):.1f}" for x, y in line)
-        text.append(
-            f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="2" '
-            f'stroke-dasharray="{dash}"/>'
-        )
-        for x, y in line:
-            text.append(f'<circle cx="{place_x(x):.1f}" cy="{place_y(y):.1f}" r="3" fill="{colour}"/>')
-        at = TOP + HEIGHT + 58 + 18 * index
-        text.append(
-            f'<path d="M{left} {at - 4}h28" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-        )
-        text.append(f'<text x="{left + 36}" y="{at}">{name}</text>')
-    return text
-
-
-def named(power: int, unit: str) -> str:
-    if unit == "s":
-        return {-7: "0.1 µs", -6: "1 µs", -5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s"}[power]
-    return {6: "1 MB", 7: "10 MB", 8: "100 MB", 9: "1 GB"}[power]
+SECONDS = {1e-6: "1 µs", 1e-5: "10 µs", 1e-4: "0.1 ms", 1e-3: "1 ms", 1e-2: "10 ms", 1e-1: "0.1 s"}
+SECONDS |= {1: "1 s", 10: "10 s"}
+BYTES = {1e6: "1 MB", 1e7: "10 MB", 1e8: "100 MB", 1e9: "1 GB"}
 
 
 def draw(arguments) -> None:
     rows = json.loads(Path(arguments.data).read_text())
+    threads = sorted({row["threads"] for row in rows})
     cost, memory, length = {}, {}, {}
     for row in rows:
-        threads = f"{row['threads']} thread" + ("s" if row["threads"] > 1 else "")
         if row["ops"] == 30:
-            cost.setdefault(threads, []).append((row["nodes"], row["seconds_per_op"]))
-            memory.setdefault(threads, []).append((row["nodes"], row["peak_bytes"]))
+            style = threads.index(row["threads"])
+            cost.setdefault(style, []).append((row["nodes"], row["seconds_per_op"]))
+            memory.setdefault(style, []).append((row["nodes"], row["peak_bytes"]))
         if row["threads"] == 1 and row["nodes"] in (20, 1000):
-            total = row["seconds_per_op"] * row["ops"]
-            length.setdefault(f"n = {row['nodes']:,}", []).append((row["ops"], total))
-    length = {name: sorted(line) for name, line in length.items()}
-    text = panel(0, "time per operation", "nodes", cost, "s")
-    text += panel(1, "peak memory of the program", "nodes", memory, "B")
-    text += panel(2, "time of a rollout", "operations", length, "s")
-    width = LEFT + 3 * (WIDTH + LEFT + 20) - 20
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{TOP + HEIGHT + 110}">'
-        f'{STYLE}<rect class="paper" width="100%" height="100%" fill="white"/>'
-    )
-    Path(arguments.svg).write_text("\n".join([head, *text, "</svg>", ""]))
+            style = (20, 1000).index(row["nodes"])
+            length.setdefault(style, []).append((row["ops"], row["seconds_per_op"] * row["ops"]))
+    of_threads = {i: f"{n} thread{'s' if n > 1 else ''}" for i, n in enumerate(threads)}
+    panels = [
+        ("time per operation", "nodes", cost, SECONDS, of_threads),
+        ("peak memory of the program", "nodes", memory, BYTES, of_threads),
+        ("time of a whole rollout", "operations", length, SECONDS, {0: "n = 20", 1: "n = 1,000"}),
+    ]
+    parts = []
+    for number, (title, x_name, lines, units, names) in enumerate(panels):
+        left = LEFT + number * (WIDTH + GAP)
+        points = [point for line in lines.values() for point in line]
+        x = Axis.powers([x for x, _ in points], count)
+        y = Axis.powers([y for _, y in points], lambda tick: units[float(tick)], whole=True)
+        parts += panel(left, TOP, title, x_name, x, y, lines)
+        parts += legend(left, TOP + HEIGHT + 56, names)
+    width, height = LEFT + 3 * (WIDTH + GAP) - GAP + 24, TOP + HEIGHT + 90
+    Path(arguments.svg).write_text(picture(width, height, parts))
 
 
 def main() -> None:

@@ -11,10 +11,13 @@ run and size, and replaces rows it measures again; runs of the paper's models (`
 
 import argparse
 import json
-import math
 import subprocess
+import sys
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from drawing import GAP, HEIGHT, LEFT, TOP, WIDTH, Axis, count, legend, panel, picture
 
 
 def measure(arguments) -> None:
@@ -45,57 +48,32 @@ def keep(rows: list, report: dict, seconds: float) -> None:
     print(row, flush=True)
 
 
-COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22"]
-WIDTH, HEIGHT, LEFT, TOP = 360, 260, 56, 36
+MODELS = ["pgn-exact", "oracle-ptrs", "pgn", "gnn"]
+PROBLEMS = {"disjoint sets": ("dsu", "dsu-ordered"), "dynamic trees": ("lct", "forest")}
+SCORES = {"f1": "F₁", "exact": "sequences right to the last pointer"}
 
 
 def draw(arguments) -> None:
     rows = json.loads(Path(arguments.file).read_text())
-    lines = sorted({(r["model"], r["task"]) for r in rows})
-    text = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * (WIDTH + LEFT) + 30}" '
-        f'height="{TOP + HEIGHT + 50 + 16 * len(lines)}" font-family="sans-serif" font-size="11">',
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
-    most = max(6, math.ceil(max(math.log10(r["nodes"]) for r in rows)))
-    for panel, (score, title) in enumerate(
-        [("f1", "F₁"), ("exact", "share of sequences right to the last pointer")]
-    ):
-        left = LEFT + panel * (WIDTH + LEFT)
-        x = lambda n: left + WIDTH * (math.log10(n) - 1) / (most - 1)
-        y = lambda value: TOP + HEIGHT * (1 - value)
-        text.append(f'<text x="{left}" y="{TOP - 14}" font-size="13">{title}</text>')
-        for tick in range(6):
-            at = y(tick / 5)
-            text.append(f'<path d="M{left} {at}h{WIDTH}" stroke="#ddd"/>')
-            text.append(f'<text x="{left - 6}" y="{at + 4}" text-anchor="end">{tick / 5:.1f}</text>')
-        for power in range(1, most + 1):
-            at = x(10**power)
-            text.append(f'<path d="M{at} {TOP}v{HEIGHT}" stroke="#ddd"/>')
-            text.append(
-                f'<text x="{at}" y="{TOP + HEIGHT + 16}" text-anchor="middle">{10**power:,}</text>'
-            )
-        for number, (model, task) in enumerate(lines):
-            colour = COLOURS[number % len(COLOURS)]
-            of_line = [r for r in rows if (r["model"], r["task"]) == (model, task)]
-            points = {}
-            for r in of_line:
-                if r[score] is not None:
-                    points.setdefault(r["nodes"], []).append(r[score])
-            means = [(n, sum(v) / len(v)) for n, v in sorted(points.items())]
-            way = " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in means)
-            text.append(
-                f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-            )
-            for n, value in means:
-                text.append(f'<circle cx="{x(n):.1f}" cy="{y(value):.1f}" r="3" fill="{colour}"/>')
-    for number, (model, task) in enumerate(lines):
-        at = TOP + HEIGHT + 40 + 16 * number
-        colour = COLOURS[number % len(COLOURS)]
-        text.append(f'<path d="M{LEFT} {at - 4}h24" stroke="{colour}" stroke-width="3"/>')
-        text.append(f'<text x="{LEFT + 32}" y="{at}">{model}, {task}</text>')
-    text.append(f'<text x="{LEFT + WIDTH}" y="{TOP + HEIGHT + 32}" text-anchor="end">nodes</text>')
-    Path(arguments.svg).write_text("\n".join([*text, "</svg>", ""]))
+    parts = []
+    nodes = Axis.powers([10, *(row["nodes"] for row in rows)], count)
+    share = Axis(0, 1, [tick / 5 for tick in range(6)], lambda tick: f"{tick:.1f}")
+    for down, (score, score_name) in enumerate(SCORES.items()):
+        for across, (problem, tasks) in enumerate(PROBLEMS.items()):
+            lines = {}
+            for style, model in enumerate(MODELS):
+                points: dict = {}
+                for row in rows:
+                    if row["model"] == model and row["task"] in tasks and row[score] is not None:
+                        points.setdefault(row["nodes"], []).append(row[score])
+                if points:
+                    lines[style] = [(n, sum(each) / len(each)) for n, each in points.items()]
+            place = LEFT + across * (WIDTH + GAP), TOP + down * (HEIGHT + GAP)
+            parts += panel(*place, f"{problem}: {score_name}", "nodes", nodes, share, lines)
+    below = TOP + 2 * (HEIGHT + GAP)
+    parts += legend(LEFT, below, dict(enumerate(MODELS)))
+    width, height = LEFT + 2 * (WIDTH + GAP), below + 18 * len(MODELS)
+    Path(arguments.svg).write_text(picture(width, height, parts))
 
 
 def main() -> None:
