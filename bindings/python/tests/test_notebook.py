@@ -24,3 +24,5 @@ def test_the_notebook(tmp_path: Path) -> None:
     client.execute(cwd=str(tmp_path))
     shown = [output for cell in code for output in cell.outputs]
     assert sum("image/png" in output.get("data", {}) for output in shown) == 3
+    bars = [output.data["text/html"] for output in shown if "text/html" in output.get("data", {})]
+    assert len(bars) == 2 and all("<progress" in bar and "20/20" in bar for bar in bars)
