@@ -206,7 +206,7 @@ impl Args {
             text += &format!(
                 "\nThis was {} seed{} and {epochs} epochs; the paper has means over 5 seeds of 5,000\n\
                  epochs, so a difference of a few hundredths means nothing. The full measurement\n\
-                 is pgn reproduce --full.\n\
+                 is pgn reproduce --full; its outcome is in results/paper/tables.md.\n\
                  These runs: {out}\n",
                 seeds.len(),
                 if seeds.len() == 1 { "" } else { "s" }

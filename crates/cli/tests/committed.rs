@@ -1,0 +1,35 @@
+//! What the repository shows is what its results say.
+
+mod common;
+
+use std::{fs, path::Path};
+
+use common::stdout;
+
+fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn committed_tables_come_from_the_committed_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = repository().join("results/paper");
+    fs::copy(results.join("runs.json"), folder.path().join("runs.json")).unwrap();
+    stdout(folder.path(), "reproduce --tables .");
+    let again = fs::read_to_string(folder.path().join("tables.md")).unwrap();
+    let committed = fs::read_to_string(results.join("tables.md")).unwrap();
+    assert_eq!(again, committed, "run: pgn reproduce --tables results/paper");
+}
+
+#[test]
+fn the_tables_of_the_readme_are_those_of_the_results() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let tables = fs::read_to_string(repository().join("results/paper/tables.md")).unwrap();
+    let block = readme.split("<!-- results: begin -->").nth(1).unwrap();
+    let block = block.split("<!-- results: end -->").next().unwrap();
+    let rows: Vec<&str> = block.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows.len(), 12, "six models on two tasks");
+    for row in rows {
+        assert!(tables.contains(row), "not in results/paper/tables.md: {row}");
+    }
+}
