@@ -46,14 +46,17 @@ pub fn figure(runs: &Collection) -> Option<Figure> {
             ys: (0.0, 1.0),
         };
         panel.grid(&mut svg, index == 0);
-        for &(model, stroke) in &models {
+        for (number, &(model, stroke)) in models.iter().enumerate() {
+            // Beside each other, so that spreads and rings can be told apart.
+            let aside = 0.06 * (number as f64 - (models.len() - 1) as f64 / 2.0);
+            let at = |place: usize| place as f64 + aside;
             let mut points = Vec::new();
             for (place, &nodes) in sizes.iter().enumerate() {
                 if let Some(ours) = runs.f1(task, model, nodes) {
-                    points.push((place as f64, ours.mean));
+                    points.push((at(place), ours.mean));
                     if let Some(std) = ours.std {
                         let bar = [ours.mean - std, (ours.mean + std).min(1.0)];
-                        let ends = bar.map(|value| (place as f64, value));
+                        let ends = bar.map(|value| (at(place), value));
                         panel.line(&mut svg, &ends, Stroke::new(stroke.ink, 1.2));
                     }
                 }
@@ -61,8 +64,8 @@ pub fn figure(runs: &Collection) -> Option<Figure> {
             panel.line(&mut svg, &points, stroke);
             for (place, &nodes) in sizes.iter().enumerate() {
                 if let Some(theirs) = paper().f1(task, model, nodes) {
-                    let at = (panel.x(place as f64), panel.y(theirs.mean));
-                    svg.circle(at, 4.0, Ink::Back, Stroke::new(stroke.ink, 1.8));
+                    let middle = (panel.x(at(place)), panel.y(theirs.mean));
+                    svg.circle(middle, 3.6, Ink::Back, Stroke::new(stroke.ink, 1.8));
                 }
             }
         }
