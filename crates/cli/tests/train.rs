@@ -137,10 +137,15 @@ fn data_set_files_stand_in_for_sampled_sequences() {
 fn a_student_takes_its_teachers_pointers_along() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    stdout(here, &format!("train --epochs 6 --out teacher {SMALL}"));
-    stdout(here, &format!("train --model pgn-ptrs --teacher teacher --epochs 6 --out run {SMALL}"));
-    // The copy makes the run whole: eval needs the teacher no more.
-    fs::remove_dir_all(here.join("teacher")).unwrap();
+    stdout(here, &format!("train --epochs 6 --out master {SMALL}"));
+    stdout(here, &format!("train --model pgn-ptrs --teacher master --epochs 6 --out run {SMALL}"));
+    // The copy makes the run whole: neither eval nor a repetition needs the teacher any more.
+    fs::remove_dir_all(here.join("master")).unwrap();
+    stdout(here, "train --config run/config.toml --out again");
+    for file in ["config.toml", "model.safetensors", "teacher/model.safetensors"] {
+        let [first, second] = ["run", "again"].map(|run| fs::read(here.join(run).join(file)));
+        assert_eq!(first.unwrap(), second.unwrap(), "{file}");
+    }
     let eval: serde_json::Value = serde_json::from_str(&stdout(here, "eval run --json")).unwrap();
     assert_eq!(eval["test"], results_without_times(&here.join("run"))["test"]);
 

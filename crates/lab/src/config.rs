@@ -78,7 +78,8 @@ pub struct DataConfig {
     /// Its checksum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_crc32c: Option<u32>,
-    /// The run directory of the model whose pointers `pgn-ptrs` is given.
+    /// The run directory of the model whose pointers `pgn-ptrs` is given; in a file, from the
+    /// file's own folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teacher: Option<PathBuf>,
     /// The checksum of its `model.safetensors`.
@@ -270,11 +271,18 @@ impl RunConfig {
         Ok(())
     }
 
-    /// A user's settings in a TOML file, for [`RunConfig::resolve`].
+    /// A user's settings in a TOML file, for [`RunConfig::resolve`]. A teacher is looked for
+    /// beside the file, where a run keeps its own.
     pub fn read_settings(path: &Path) -> Result<Table> {
-        files::read_text(path)?.parse().map_err(|error: toml::de::Error| {
+        let parsed = files::read_text(path)?.parse::<Table>();
+        let mut settings = parsed.map_err(|error: toml::de::Error| {
             Error::file(path, error.message().lines().collect::<Vec<_>>().join("; "))
-        })
+        })?;
+        let teacher = settings.get_mut("data").and_then(|data| data.get_mut("teacher"));
+        if let (Some(Value::String(teacher)), Some(folder)) = (teacher, path.parent()) {
+            *teacher = folder.join(&*teacher).display().to_string();
+        }
+        Ok(settings)
     }
 
     /// Whether every value makes sense.

@@ -54,10 +54,15 @@ impl RunDir {
     }
 
     /// Writes `config.toml`, or refuses a directory that holds another run. Returns the text
-    /// that is in the file.
+    /// that is in the file. The teacher it names is the copy that the run keeps, so that the file
+    /// is the same wherever the original lies.
     pub fn settle_config(&self, config: &RunConfig) -> Result<String> {
         let path = self.file(files::CONFIG);
         if !path.exists() {
+            let mut config = config.clone();
+            if let Some(teacher) = &mut config.data.teacher {
+                *teacher = files::TEACHER.into();
+            }
             let text = config.to_toml();
             files::write(&path, text.as_bytes())?;
             return Ok(text);
