@@ -118,6 +118,22 @@ const told = (page, title) => page.locator('.forest', { has: page.getByRole('hea
 }));
 
 const step = (page) => page.locator('.counter').textContent().then((text) => Number(text.match(/step (\d+)/)[1]));
+/** Clicks the middle of a player's slider and drags it to the end; `check` looks at the step shown. */
+const scrub = async (page, player, check) => {
+  const slider = player.getByRole('slider');
+  await slider.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await slider.boundingBox();
+  const middle = [x + width / 2, y + height / 2];
+  await page.mouse.click(...middle);
+  const at = await step(player);
+  assert.ok(Math.abs(at - 15) <= 1, `${at}`);
+  await check(at);
+  await page.mouse.move(...middle);
+  await page.mouse.down();
+  await page.mouse.move(x + width - 2, y + height / 2, { steps: 5 });
+  await page.mouse.up();
+  await check(30);
+};
 const seed = async (id) => (await ask('/api/runs')).find((run) => run.id === id).seed;
 
 test('runs are listed with scores and can be sorted and filtered', async (t) => {
@@ -199,16 +215,7 @@ test('the player plays, pauses, scrubs and steps', async (t) => {
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   await check(paused - 1);
-  const track = await page.getByRole('slider').boundingBox();
-  await page.mouse.click(track.x + track.width / 2, track.y + track.height / 2);
-  const middle = await step(page);
-  assert.ok(Math.abs(middle - 15) <= 1, `${middle}`);
-  await check(middle);
-  await page.mouse.move(track.x + track.width / 2, track.y + track.height / 2);
-  await page.mouse.down();
-  await page.mouse.move(track.x + track.width - 2, track.y + track.height / 2, { steps: 5 });
-  await page.mouse.up();
-  await check(30);
+  await scrub(page, page, check);
   await page.keyboard.press('Home');
   await check(0);
 
@@ -505,17 +512,7 @@ test('a report opened from disk: tables, curves, players', async (t) => {
   await player.getByRole('button', { name: 'Play' }).click();
   await player.locator('.counter').getByText('step 2 of 30').waitFor();
   await player.getByRole('button', { name: 'Pause' }).click();
-  await player.getByRole('slider').scrollIntoViewIfNeeded();
-  const track = await player.getByRole('slider').boundingBox();
-  await page.mouse.click(track.x + track.width / 2, track.y + track.height / 2);
-  const middle = Number((await player.locator('.counter').textContent()).match(/step (\d+)/)[1]);
-  assert.ok(Math.abs(middle - 15) <= 1, `${middle}`);
-  await check(middle);
-  await page.mouse.move(track.x + track.width / 2, track.y + track.height / 2);
-  await page.mouse.down();
-  await page.mouse.move(track.x + track.width - 2, track.y + track.height / 2, { steps: 5 });
-  await page.mouse.up();
-  await check(30);
+  await scrub(page, player, check);
   // Keys go to the player that has the focus, and to no other.
   await page.keyboard.press('ArrowLeft');
   await check(29);
