@@ -8,7 +8,7 @@ use pgn_lab::{
     find_runs,
 };
 
-use crate::{output, progress::pool};
+use crate::{output, threads::pool};
 
 /// Look at what trained models do: credit assignment and the shape of their pointers
 ///

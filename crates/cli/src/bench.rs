@@ -12,7 +12,7 @@ use pgn_lab::load_run;
 use pgn_structures::{Dataset, Sampling, Sequence, Split, Task};
 use serde::Serialize;
 
-use crate::{output, progress::pool};
+use crate::{output, threads::pool};
 
 /// Measure how fast this machine trains and rolls out models.
 ///

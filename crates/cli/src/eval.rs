@@ -7,7 +7,7 @@ use pgn_lab::{Data, TestConfig, TestScores, evaluate_set, evaluate_streams, load
 use pgn_structures::{Sampling, Task};
 use serde::Serialize;
 
-use crate::{output, progress::pool, scores_table};
+use crate::{output, scores_table, threads::pool};
 
 /// Score a trained model on test sets: its own, others, or a data-set file.
 ///

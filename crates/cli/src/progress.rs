@@ -5,17 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use pgn_lab::Progress;
-
-/// A pool of that many threads; one per core unless given.
-pub fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
-    if threads == Some(0) {
-        bail!("--threads is 0; expected at least 1");
-    }
-    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build()?)
-}
 
 /// Shows the progress of one run.
 pub struct Display {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use pgn_lab::{analysis::Analyses, find_runs};
 
-use crate::{output, progress::pool};
+use crate::{output, threads::pool};
 
 /// Write a report of finished runs: one HTML file that needs no network
 ///

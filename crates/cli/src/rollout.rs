@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use pgn_lab::{Data, load_run, story, write_rollouts};
 use pgn_structures::{Dataset, Sampling, Task, given_priorities, operations_from_csv};
 
-use crate::{output, progress::pool, story_text};
+use crate::{output, story_text, threads::pool};
 
 /// Let a trained model run freely on operations: to a file, or told step by step
 ///

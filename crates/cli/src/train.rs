@@ -8,9 +8,10 @@ use pgn_lab::{Outcome, RunConfig, Session};
 use crate::{
     interrupt,
     output::{self, Interrupted},
-    progress::{Display, pool},
+    progress::Display,
     recipe::{Flags, RecipeArgs},
     scores_table,
+    threads::pool,
 };
 
 /// Train a model, or go on with a run that was cut short.

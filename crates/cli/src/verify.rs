@@ -7,7 +7,7 @@ use pgn_lab::{Shape, Verdict, load_run, verify_all, verify_shape};
 use pgn_structures::Task;
 use serde::Serialize;
 
-use crate::{output, progress::pool};
+use crate::{output, threads::pool};
 
 /// Try a model on every small forest with every pair of operands, and on deep ones.
 ///
