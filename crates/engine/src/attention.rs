@@ -10,7 +10,7 @@ use pgn_structures::Node;
 use crate::kernels::{
     LANES,
     matmul::{Start, Then, mat, matmul, matmul_transposed},
-    rows::{add, dot},
+    rows::{DOTS, add, dots, store_dots},
 };
 
 /// Copies the rows of the nodes that ask.
@@ -33,10 +33,11 @@ pub fn queries<S: Simd>(simd: S, w: usize, fold: &[f32], gathered: &[f32], into:
 pub fn scores<S: Simd>(simd: S, query: &[f32], keys: &[f32], into: &mut [f32]) {
     let w = query.len();
     let nodes = keys.len() / w;
-    for (score, key) in into.iter_mut().zip(keys.chunks_exact(w)) {
-        *score = dot(simd, query, key);
+    let (scores, behind) = into.split_at_mut(nodes);
+    for (scores, keys) in scores.chunks_mut(DOTS).zip(keys.chunks(DOTS * w)) {
+        store_dots(dots(simd, query, keys), scores);
     }
-    into[nodes..].fill(f32::NEG_INFINITY);
+    behind.fill(f32::NEG_INFINITY);
 }
 
 /// Excludes everything but nodes with mask 0 and the node itself.

@@ -15,8 +15,8 @@
 //!
 //! | equation | what | file |
 //! | --- | --- | --- |
-//! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `forward.rs`, `state.rs` |
-//! | 2, 8 | h = U(z, max M(z, z')) | `message.rs`, `forward.rs`, `state.rs` |
+//! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `forward.rs`, `state/` |
+//! | 2, 8 | h = U(z, max M(z, z')) | `message.rs`, `forward.rs`, `state/` |
 //! | 3 | y = decoder\[max z ‖ max h\] | `readout.rs` |
 //! | 4, 5 | masks | `readout.rs` |
 //! | 6 | attention | `attention.rs` |
@@ -27,6 +27,7 @@
 
 mod adam;
 mod attention;
+mod awake;
 mod backward;
 mod config;
 pub mod cost;
@@ -42,6 +43,7 @@ mod model;
 mod parameters;
 mod readout;
 mod simd;
+mod spare;
 mod state;
 mod tape;
 mod trainer;

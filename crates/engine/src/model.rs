@@ -180,7 +180,8 @@ impl Model {
 
     /// Rolls out many sequences, in parallel on the current rayon pool.
     pub fn rollouts(&self, sequences: &[Sequence<'_>]) -> Result<Vec<Rollout>, Error> {
-        sequences.par_iter().map(|&sequence| self.rollout(sequence)).collect()
+        let each = sequences.par_iter().with_max_len(1);
+        each.map(|&sequence| self.rollout(sequence)).collect()
     }
 
     /// Whether a sequence is one this model can read.

@@ -1,9 +1,9 @@
 //! The max readout and decoder (equation 3) and the masking network (equation 4), forward and
 //! backward.
 
-use fearless_simd::{f32x8, prelude::*};
+use fearless_simd::{f32x4, f32x8, prelude::*};
 
-use crate::kernels::rows::{axpy, chunks, dot, load, max_over_rows, store};
+use crate::kernels::rows::{DOTS, axpy, chunks, dots, load, max_over_rows, store, store_dots};
 
 /// maxᵢ of the rows, element by element, and the node each element came from.
 #[inline(always)]
@@ -40,8 +40,10 @@ pub fn mask_forward<S: Simd>(
     logits: &mut [f32],
 ) {
     let (weights_z, weights_h) = weights.split_at(k);
-    for ((z, h), logit) in z.chunks_exact(k).zip(h.chunks_exact(k)).zip(logits) {
-        *logit = dot(simd, z, weights_z) + dot(simd, h, weights_h) + bias;
+    let bias = f32x4::splat(simd, bias);
+    let rows = z.chunks(DOTS * k).zip(h.chunks(DOTS * k));
+    for ((z, h), logits) in rows.zip(logits[..z.len() / k].chunks_mut(DOTS)) {
+        store_dots(dots(simd, weights_z, z) + dots(simd, weights_h, h) + bias, logits);
     }
 }
 

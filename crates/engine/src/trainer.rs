@@ -9,6 +9,7 @@ use crate::{
     backward::backward,
     forward::{Share, forward},
     simd::{Path, on_path},
+    spare::Spare,
     tape::Tape,
     weights::{WeightGradients, Weights},
 };
@@ -104,6 +105,8 @@ pub struct Trainer {
     adam: Adam,
     options: TrainerOptions,
     running_accuracy: f32,
+    tapes: Spare<Tape>,
+    spare_gradients: Spare<WeightGradients>,
 }
 
 /// How slowly the running accuracy forgets: about the last 20 steps count.
@@ -141,11 +144,7 @@ impl Trainer {
         running_accuracy: f32,
     ) -> Result<Trainer, Error> {
         let TrainerOptions { learning_rate, clip, .. } = options;
-        if !learning_rate.is_finite() || learning_rate < 0.0 {
-            return Err(Error::Input(format!(
-                "the learning rate is {learning_rate}; expected a finite number of at least 0"
-            )));
-        }
+        check_learning_rate(learning_rate)?;
         if let Some(clip) = clip
             && (clip.is_nan() || clip <= 0.0)
         {
@@ -153,7 +152,8 @@ impl Trainer {
                 "gradients are clipped to norm {clip}; expected a number above 0"
             )));
         }
-        Ok(Trainer { model, adam, options, running_accuracy })
+        let (tapes, spare_gradients) = (Spare::new(), Spare::new());
+        Ok(Trainer { model, adam, options, running_accuracy, tapes, spare_gradients })
     }
 
     /// The model as it is now.
@@ -162,8 +162,10 @@ impl Trainer {
     }
 
     /// Changes Adam's step size, for schedules.
-    pub fn set_learning_rate(&mut self, learning_rate: f32) {
+    pub fn set_learning_rate(&mut self, learning_rate: f32) -> Result<(), Error> {
+        check_learning_rate(learning_rate)?;
         self.options.learning_rate = learning_rate;
+        Ok(())
     }
 
     /// What [`Trainer::resume`] needs.
@@ -235,28 +237,40 @@ impl Trainer {
             running_accuracy: self.running_accuracy,
         };
         let (seed, step) = (self.options.seed, self.adam.steps);
-        let mut shares: Vec<(Losses, WeightGradients)> = batch
+        // One sequence a task: they are long enough, and the threads finish together.
+        let shares: Vec<(Losses, WeightGradients)> = batch
             .par_iter()
+            .with_max_len(1)
             .enumerate()
-            .map_init(Tape::default, |tape, (index, &sequence)| {
+            .map(|(index, &sequence)| {
                 let key = [seed, Split::Noise.stream(), step, index as u64];
-                pass.sequence(sequence, &mut Rng::new(key), tape)
+                let mut tape = self.tapes.take(Tape::default);
+                let mut gradients = self.spare_gradients.take(|| WeightGradients::zeros(config));
+                gradients.clear();
+                let noise = &mut Rng::new(key);
+                let losses = pass.sequence(sequence, noise, &mut tape, &mut gradients);
+                self.tapes.put_back(tape);
+                (losses, gradients)
             })
             .collect();
         let mut losses = Losses::default();
         let mut gradients = Parameters::zeros(config);
         // Sums run in the order of the batch, whichever thread finished first.
         let mut sum: Option<WeightGradients> = None;
-        for (share, gradient) in &mut shares {
-            losses.add(share);
+        for (share, gradient) in shares {
+            losses.add(&share);
             match &mut sum {
-                None => sum = Some(gradient.clone()),
-                Some(sum) => sum.add(gradient),
+                None => sum = Some(gradient),
+                Some(sum) => {
+                    sum.add(&gradient);
+                    self.spare_gradients.put_back(gradient);
+                }
             }
         }
         losses.weigh(config);
         if let Some(sum) = sum {
             sum.unpack(config, self.model.parameters(), &mut gradients);
+            self.spare_gradients.put_back(sum);
         }
         Ok((losses, gradients))
     }
@@ -277,16 +291,24 @@ impl Pass<'_> {
         sequence: Sequence,
         noise: &mut Rng,
         tape: &mut Tape,
-    ) -> (Losses, WeightGradients) {
-        let mut gradients = WeightGradients::zeros(self.config);
+        gradients: &mut WeightGradients,
+    ) -> Losses {
         let mut share = Share { scale: self.scale, running_accuracy: self.running_accuracy, noise };
-        let losses = on_path!(self.path, simd => {
+        on_path!(self.path, simd => {
             let losses = forward(simd, self.config, self.weights, sequence, &mut share, tape);
-            backward(simd, self.config, self.weights, sequence, tape, &mut gradients);
+            backward(simd, self.config, self.weights, sequence, tape, gradients);
             losses
-        });
-        (losses, gradients)
+        })
     }
+}
+
+fn check_learning_rate(learning_rate: f32) -> Result<(), Error> {
+    if learning_rate.is_finite() && learning_rate >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "the learning rate is {learning_rate}; expected a finite number of at least 0"
+    )))
 }
 
 fn norm(values: &[f32]) -> f32 {

@@ -126,6 +126,26 @@ pub struct WeightGradients {
     pub fold: Vec<f32>,
 }
 
+/// References to all parts.
+macro_rules! parts {
+    ($all:ident, $($borrow:tt)+) => {
+        [
+            $($borrow)+ $all.encoder_e,
+            $($borrow)+ $all.encoder_h,
+            $($borrow)+ $all.encoder_bias,
+            $($borrow)+ $all.mix,
+            $($borrow)+ $all.sender_t,
+            $($borrow)+ $all.mix_bias,
+            $($borrow)+ $all.update_m,
+            $($borrow)+ $all.decoder,
+            $($borrow)+ $all.decoder_bias,
+            $($borrow)+ $all.mask,
+            $($borrow)+ $all.mask_bias,
+            $($borrow)+ $all.fold,
+        ]
+    };
+}
+
 impl WeightGradients {
     /// Zeros for one model.
     pub fn zeros(config: &Config) -> WeightGradients {
@@ -148,30 +168,16 @@ impl WeightGradients {
         }
     }
 
-    fn parts_mut(&mut self) -> [&mut Vec<f32>; 12] {
-        [
-            &mut self.encoder_e,
-            &mut self.encoder_h,
-            &mut self.encoder_bias,
-            &mut self.mix,
-            &mut self.sender_t,
-            &mut self.mix_bias,
-            &mut self.update_m,
-            &mut self.decoder,
-            &mut self.decoder_bias,
-            &mut self.mask,
-            &mut self.mask_bias,
-            &mut self.fold,
-        ]
+    /// Adds another sequence's gradients.
+    pub fn add(&mut self, other: &WeightGradients) {
+        for (mine, theirs) in parts!(self, &mut).into_iter().zip(parts!(other, &)) {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
     }
 
-    /// Adds another sequence's gradients.
-    pub fn add(&mut self, other: &mut WeightGradients) {
-        for (mine, theirs) in self.parts_mut().into_iter().zip(other.parts_mut()) {
-            for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
-                *mine += theirs;
-            }
-        }
+    /// Back to zeros.
+    pub fn clear(&mut self) {
+        parts!(self, &mut).into_iter().for_each(|part| part.fill(0.0));
     }
 
     /// Undoes the layout: gradients of the parameters themselves.

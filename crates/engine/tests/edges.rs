@@ -91,7 +91,7 @@ fn a_tie_in_the_readout_goes_back_to_the_lowest_index() {
     let model = Model::from_parameters(config, parameters).unwrap();
     let mut state = model.start_with(&set.priorities).unwrap();
     state.apply(operation).unwrap();
-    assert_eq!(state.readout_sources(), ([0; 8].as_slice(), [0; 8].as_slice()));
+    assert_eq!(state.readout_sources(), (vec![0; 8], vec![0; 8]));
 }
 
 #[test]

@@ -158,6 +158,9 @@ fn training_options() {
         let options = TrainerOptions { learning_rate, ..default };
         let message = Trainer::new(model.clone(), options).unwrap_err().to_string();
         assert!(message.contains("the learning rate is"), "{message}");
+        let mut trainer = Trainer::new(model.clone(), default).unwrap();
+        let later = trainer.set_learning_rate(learning_rate).unwrap_err();
+        assert_eq!(later.to_string(), message);
     }
     for clip in [0.0, -1.0, f32::NAN] {
         let options = TrainerOptions { clip: Some(clip), ..default };

@@ -197,7 +197,7 @@ impl<'a> Training<'a> {
         }
         let learning_rate =
             config.decay.rate(config.learning_rate, config.final_fraction, epoch, config.epochs);
-        self.trainer.set_learning_rate(learning_rate);
+        self.trainer.set_learning_rate(learning_rate)?;
         if let Some(transitions) = config.data.curriculum() {
             let losses = self.train_on(&transitions, epoch)?;
             self.epoch = epoch;

@@ -144,10 +144,11 @@ impl Runner {
     }
 
     /// The nodes that the readout's dimensions came from: for max z, then for max x.
-    pub fn readout_sources(&self, into: &mut [Node]) {
-        for (into, &place) in into.iter_mut().zip(&self.heads.top_source) {
-            *into = self.reach.nodes[place as usize];
-        }
+    pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
+        let node = |&place: &u32| self.reach.nodes[place as usize];
+        let sources: Vec<Node> = self.heads.top_source.iter().map(node).collect();
+        let (z, x) = sources.split_at(sources.len() / 2);
+        (z.to_vec(), x.to_vec())
     }
 
     /// α of one node over all n; itself with certainty if it took no part.

@@ -1,6 +1,6 @@
 //! Exponentials and what is made of them: sigmoid, binary cross-entropy, softmax.
 
-use fearless_simd::{f32x8, i32x8, prelude::*};
+use fearless_simd::{f32x4, f32x8, f64x2, i32x8, prelude::*};
 
 use super::LANES;
 
@@ -29,6 +29,23 @@ pub fn exp<S: Simd>(simd: S, x: f32x8<S>) -> f32x8<S> {
 pub fn sum<S: Simd>(x: f32x8<S>) -> f32 {
     let [a, b, c, d, e, f, g, h] = x.to_array();
     ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+/// The sums of four vectors, each with the bits [`sum`] gives it.
+#[inline(always)]
+pub fn sums<S: Simd>(x: [f32x8<S>; 4]) -> f32x4<S> {
+    // a + e, b + f, c + g, d + h of each
+    let [x, y, z, w] = x.map(
+        #[inline(always)]
+        |x| {
+            let (low, high) = x.split();
+            low + high
+        },
+    );
+    // (a + e) + (c + g) of two vectors, then (b + f) + (d + h) of both
+    let pair = |x: f32x4<S>, y| (x.zip_low(y) + x.zip_high(y)).bitcast::<f64x2<S>>();
+    let (xy, zw) = (pair(x, y), pair(z, w));
+    xy.zip_low(zw).bitcast::<f32x4<S>>() + xy.zip_high(zw).bitcast::<f32x4<S>>()
 }
 
 /// σ(x) = P(μ = 1).

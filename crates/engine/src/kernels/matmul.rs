@@ -148,7 +148,7 @@ fn even_blocks(rows: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Where a tile goes.
+/// Where a tile goes, and what is added to it first.
 struct Target<'c, 's> {
     data: &'c mut [f32],
     stride: usize,
@@ -161,27 +161,40 @@ struct Target<'c, 's> {
 impl Target<'_, '_> {
     /// Adds the start, applies what follows, stores the tile.
     #[inline(always)]
-    fn take<S: Simd, const R: usize, const V: usize>(self, simd: S, sum: [[f32x8<S>; V]; R]) {
-        let zero = f32x8::splat(simd, 0.0);
+    fn take<S: Simd, const R: usize, const V: usize>(self, simd: S, mut sum: [[f32x8<S>; V]; R]) {
         let Target { data, stride, row, column, start, then } = self;
-        for (r, mut sum) in sum.into_iter().enumerate() {
-            let target = &mut data[(row + r) * stride + column..][..V * LANES];
-            let from: &[f32] = match start {
-                Start::Zero => &[0.0; WIDTH],
-                Start::Row(bias) => &bias[column..],
-                Start::Mat(m) => &m.data[(row + r) * m.stride + column..],
-                Start::Result => target,
-            };
-            let from = &from[..V * LANES];
-            for (v, sum) in sum.iter_mut().enumerate() {
-                *sum += load(simd, from, v * LANES);
-            }
-            if then == Then::Relu {
-                sum.iter_mut().for_each(|sum| *sum = sum.max(zero));
-            }
+        let place = |stride: usize| row * stride + column;
+        let target = &mut data[place(stride)..];
+        match start {
+            Start::Zero => {}
+            Start::Row(bias) => add_tile(simd, mat(&bias[column..], 0), &mut sum),
+            Start::Mat(m) => add_tile(simd, mat(&m.data[place(m.stride)..], m.stride), &mut sum),
+            Start::Result => add_tile(simd, mat(target, stride), &mut sum),
+        }
+        if then == Then::Relu {
+            let zero = f32x8::splat(simd, 0.0);
+            sum.as_flattened_mut().iter_mut().for_each(|sum| *sum = sum.max(zero));
+        }
+        for (r, sum) in sum.into_iter().enumerate() {
+            let target = &mut target[r * stride..][..V * LANES];
             for (v, sum) in sum.into_iter().enumerate() {
                 store(sum, target, v * LANES);
             }
+        }
+    }
+}
+
+/// sum += the first R rows of `from`.
+#[inline(always)]
+fn add_tile<S: Simd, const R: usize, const V: usize>(
+    simd: S,
+    from: Mat,
+    sum: &mut [[f32x8<S>; V]; R],
+) {
+    for (r, sum) in sum.iter_mut().enumerate() {
+        let from = &from.data[r * from.stride..][..V * LANES];
+        for (v, sum) in sum.iter_mut().enumerate() {
+            *sum += load(simd, from, v * LANES);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Loops over rows of latents: sums, dots, maxima with the node they came from.
 
-use fearless_simd::{f32x8, prelude::*, u32x8};
+use fearless_simd::{f32x4, f32x8, prelude::*, u32x8};
 
 use super::{LANES, math};
 
@@ -71,9 +71,82 @@ pub fn gate<S: Simd>(simd: S, gate: &[f32], x: &[f32], y: &mut [f32]) {
     }
 }
 
+/// Rows that [`dots`] takes at a time.
+pub const DOTS: usize = 4;
+
+/// ⟨x, row⟩ of up to [`DOTS`] rows, each with the bits [`dot`] gives it; where there are fewer, the
+/// last is repeated. Four sums are reduced to a number each in little more time than one.
+#[inline(always)]
+pub fn dots<S: Simd>(simd: S, x: &[f32], rows: &[f32]) -> f32x4<S> {
+    let last = rows.len() / x.len() - 1;
+    let (x, rows) = (vectors(x), vectors(rows));
+    let rows: [_; DOTS] = std::array::from_fn(
+        #[inline(always)]
+        |r| &rows[r.min(last) * x.len()..][..x.len()],
+    );
+    let mut totals = [f32x8::splat(simd, 0.0); DOTS];
+    for (at, x) in x.iter().enumerate() {
+        let x = f32x8::load_array_ref(simd, x);
+        for (row, total) in rows.iter().zip(&mut totals) {
+            *total = x.mul_add(f32x8::load_array_ref(simd, &row[at]), *total);
+        }
+    }
+    math::sums(totals)
+}
+
+/// Stores as many of the [`dots`] as there is room for.
+#[inline(always)]
+pub fn store_dots<S: Simd>(dots: f32x4<S>, into: &mut [f32]) {
+    match <&mut [f32; DOTS]>::try_from(&mut *into) {
+        Ok(into) => dots.store_array(into),
+        Err(_) => into.copy_from_slice(&dots.to_array()[..into.len()]),
+    }
+}
+
+/// Folds every column of some rows into what `into` has for it. Row i is
+/// `rows[i * stride + column..][..width]`.
+///
+/// Four vectors of columns at a time: what is folded stays in registers, and one column's chain of
+/// operations need not wait for another's.
+#[allow(clippy::too_many_arguments)] // the rows, and the three parts of a fold
+#[inline(always)]
+fn fold_rows<S: Simd, Into, T: Copy>(
+    simd: S,
+    rows: &[f32],
+    (stride, column, width): (usize, usize, usize),
+    into: &mut Into,
+    begin: impl Fn(&Into, usize) -> T,
+    step: impl Fn(T, f32x8<S>, usize) -> T,
+    end: impl Fn(&mut Into, usize, T),
+) {
+    let mut at = 0;
+    macro_rules! fold {
+        ($vectors:literal) => {
+            while at + $vectors * LANES <= width {
+                let mut folded: [T; $vectors] = std::array::from_fn(
+                    #[inline(always)]
+                    |v| begin(into, at + v * LANES),
+                );
+                for (i, row) in rows.chunks_exact(stride).enumerate() {
+                    let row = &row[column + at..][..$vectors * LANES];
+                    for (folded, new) in folded.iter_mut().zip(vectors(row)) {
+                        *folded = step(*folded, f32x8::load_array_ref(simd, new), i);
+                    }
+                }
+                for (v, folded) in folded.into_iter().enumerate() {
+                    end(into, at + v * LANES, folded);
+                }
+                at += $vectors * LANES;
+            }
+        };
+    }
+    fold!(4);
+    fold!(1);
+}
+
 /// Goes on with a running maximum over rows, element by element, and with the number of the row
-/// each element came from; ties stay with the row seen first. Row i is `rows[i * stride + column..][..top.len()]` and has the
-/// number `first + i`.
+/// each element came from; ties stay with the row seen first. Row i is
+/// `rows[i * stride + column..][..top.len()]` and has the number `first + i`.
 #[inline(always)]
 pub fn max_over_rows<S: Simd>(
     simd: S,
@@ -83,32 +156,58 @@ pub fn max_over_rows<S: Simd>(
     top: &mut [f32],
     source: &mut [u32],
 ) {
-    // Column by column, so that the running maximum stays in a register.
-    let columns = vectors_mut(top).iter_mut().zip(source.as_chunks_mut().0);
-    for (at, (top, source)) in columns.enumerate() {
-        let mut highest = f32x8::load_array_ref(simd, top);
-        let mut from = u32x8::load_array_ref(simd, source);
-        let mut number = u32x8::splat(simd, first);
-        for row in rows.chunks_exact(stride) {
-            let new = load(simd, row, column + at * LANES);
+    fold_rows(
+        simd,
+        rows,
+        (stride, column, top.len()),
+        &mut (top, source),
+        #[inline(always)]
+        |(top, source), at| (load(simd, top, at), u32x8::from_slice(simd, &source[at..][..LANES])),
+        #[inline(always)]
+        |(highest, from), new, i| {
             let higher = new.simd_gt(highest);
-            highest = higher.select(new, highest);
-            from = higher.select(number, from);
-            number += u32x8::splat(simd, 1);
-        }
-        highest.store_array(top);
-        from.store_array(source);
-    }
+            let number = u32x8::splat(simd, first + i as u32);
+            (higher.select(new, highest), higher.select(number, from))
+        },
+        #[inline(always)]
+        |(top, source), at, (highest, from)| {
+            store(highest, top, at);
+            from.store_slice(&mut source[at..][..LANES]);
+        },
+    );
+}
+
+/// [`max_over_rows`] for those who need not know where a maximum came from; rows are `top.len()`
+/// wide.
+#[inline(always)]
+pub fn raise_by_rows<S: Simd>(simd: S, rows: &[f32], top: &mut [f32]) {
+    fold_rows(
+        simd,
+        rows,
+        (top.len(), 0, top.len()),
+        &mut &mut *top,
+        #[inline(always)]
+        |top, at| load(simd, top, at),
+        #[inline(always)]
+        |highest, new, _| new.simd_gt(highest).select(new, highest),
+        #[inline(always)]
+        |top, at, highest| store(highest, top, at),
+    );
 }
 
 /// into += every row in turn; row i is `rows[i * stride..][..into.len()]`.
 #[inline(always)]
 pub fn add_rows<S: Simd>(simd: S, rows: &[f32], stride: usize, into: &mut [f32]) {
-    for (at, into) in vectors_mut(into).iter_mut().enumerate() {
-        let mut total = f32x8::load_array_ref(simd, into);
-        for row in rows.chunks_exact(stride) {
-            total = load(simd, row, at * LANES) + total;
-        }
-        total.store_array(into);
-    }
+    fold_rows(
+        simd,
+        rows,
+        (stride, 0, into.len()),
+        &mut &mut *into,
+        #[inline(always)]
+        |into, at| load(simd, into, at),
+        #[inline(always)]
+        |total, new, _| new + total,
+        #[inline(always)]
+        |into, at, total| store(total, into, at),
+    );
 }

@@ -4,7 +4,7 @@ use super::{
     LANES,
     math::{binary_cross_entropies, binary_cross_entropy, exp, sigmoid, softmax},
     matmul::{Start, Then, mat, matmul, matmul_transposed},
-    rows::{add, add_rows, axpy, dot, gate, max_over_rows},
+    rows::{DOTS, add, add_rows, axpy, dot, dots, gate, max_over_rows, raise_by_rows, store_dots},
 };
 use crate::{
     message::complete_forward,
@@ -172,6 +172,26 @@ fn loops_over_rows() {
     }
 }
 
+/// Several at a time or one by one, the bits are the same.
+#[test]
+fn dots_are_those_of_single_rows() {
+    for k in (8..=104).step_by(8) {
+        let x = rounded(k, 1);
+        for count in 1..=DOTS {
+            let rows = rounded(count * k, 2);
+            for path in PATHS {
+                let mut together = vec![UNTOUCHED; count];
+                on_path!(path(), simd => {
+                    store_dots(dots(simd, &x, &rows), &mut together);
+                    for (row, together) in rows.chunks_exact(k).zip(&together) {
+                        assert_eq!(together.to_bits(), dot(simd, &x, row).to_bits());
+                    }
+                });
+            }
+        }
+    }
+}
+
 /// Few values, so that most maxima are tied; the first row that has one must be named. Rows are
 /// parts of longer ones, and come in two goes.
 #[test]
@@ -192,6 +212,12 @@ fn maxima_stay_with_the_first_of_equals() {
             let largest = column.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let first = column.iter().position(|&value| value == largest).unwrap();
             assert_eq!((top[d], source[d]), (largest, 100 + first as u32));
+        }
+        // Without the place, over whole rows.
+        let mut top = vec![-0.5; stride];
+        on_path!(path(), simd => raise_by_rows(simd, &rows, &mut top));
+        for (d, &top) in top.iter().enumerate() {
+            assert_eq!(top, (0..n).map(|i| rows[i * stride + d]).fold(-0.5, f32::max));
         }
     }
 }
@@ -346,6 +372,9 @@ fn nan_is_harmless() {
         on_path!(path(), simd => {
             binary_cross_entropies(simd, &row, &[1; LANES], 1.0, &mut gradient);
             max_over_rows(simd, &row, (LANES, 0), 9, &mut top, &mut source);
+            let mut alone = [f32::NEG_INFINITY; LANES];
+            raise_by_rows(simd, &row, &mut alone);
+            assert_eq!(alone, top);
             softmax(simd, &mut row);
         });
         assert_eq!(source, [3, 9, 9, 9, 9, 3, 3, 9], "NaN is no maximum");

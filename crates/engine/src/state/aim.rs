@@ -1,16 +1,25 @@
 //! Where pointers go (equations 5 to 7), and what was in the balance.
 
-use fearless_simd::prelude::*;
+use std::cmp::Ordering;
+
+use fearless_simd::{f32x4, prelude::*, u32x4};
 use pgn_structures::Node;
 use rayon::prelude::*;
 
-use super::{BLOCK, State};
+use super::{ALONE, State, block};
 use crate::{
     AttentionInput, Candidates, Pointers,
     attention::{gather, keep_visited, queries, scores},
-    kernels::{LANES, math::softmax, rows::dot},
+    kernels::{
+        LANES,
+        math::softmax,
+        rows::{DOTS, dots},
+    },
     simd::on_path,
 };
+
+/// In place of a key, where none was better.
+const NOWHERE: u32 = u32::MAX;
 
 impl State<'_> {
     /// Equations 5 to 7: nodes with mask 0 (or all) are re-aimed at the node with the highest score.
@@ -43,6 +52,7 @@ impl State<'_> {
             let pointer = &mut self.pointers[node as usize];
             if *pointer != target {
                 *pointer = target;
+                self.moved = true;
                 self.changed.push(node);
             }
         }
@@ -97,11 +107,12 @@ impl State<'_> {
 #[inline(always)]
 fn best_of_all<S: Simd>(simd: S, w: usize, q: &[f32], keys: &[f32], best: &mut [(f32, Node)]) {
     let (queries, nodes) = (best.len(), keys.len() / w);
-    if nodes <= BLOCK {
+    if nodes <= ALONE {
         return best_keys(simd, w, q, keys, |j| j as Node, best);
     }
-    if queries > BLOCK {
-        let parts = q.par_chunks(BLOCK * w).zip(best.par_chunks_mut(BLOCK));
+    let size = block(nodes);
+    if queries > size {
+        let parts = q.par_chunks(size * w).zip(best.par_chunks_mut(size)).with_max_len(1);
         return parts.for_each(|(q, best)| {
             simd.vectorize(
                 #[inline(always)]
@@ -110,10 +121,11 @@ fn best_of_all<S: Simd>(simd: S, w: usize, q: &[f32], keys: &[f32], best: &mut [
         });
     }
     let blocks: Vec<Vec<(f32, Node)>> = keys
-        .par_chunks(BLOCK * w)
+        .par_chunks(size * w)
+        .with_max_len(1)
         .enumerate()
         .map(|(i, keys)| {
-            let number = |j: usize| (i * BLOCK + j) as Node;
+            let number = |j: usize| (i * size + j) as Node;
             let mut best = best.to_vec();
             simd.vectorize(
                 #[inline(always)]
@@ -143,11 +155,26 @@ fn best_keys<S: Simd>(
     best: &mut [(f32, Node)],
 ) {
     for (q, best) in q.chunks_exact(w).zip(best) {
-        for (j, key) in keys.chunks_exact(w).enumerate() {
-            let score = dot(simd, q, key);
-            if score > best.0 {
-                *best = (score, number(j));
-            }
+        // Each lane has its own best, of every fourth key, and the four keys it was found among.
+        let mut highest = f32x4::splat(simd, best.0);
+        let mut found = u32x4::splat(simd, NOWHERE);
+        for (four, keys) in keys.chunks(DOTS * w).enumerate() {
+            let score = dots(simd, q, keys);
+            let higher = score.simd_gt(highest);
+            highest = higher.select(score, highest);
+            found = higher.select(u32x4::splat(simd, four as u32), found);
+        }
+        let lanes = highest.to_array().into_iter().zip(found.to_array()).enumerate();
+        let keys = lanes
+            .filter(|(_, (_, four))| *four != NOWHERE)
+            .map(|(lane, (score, four))| (score, four as usize * DOTS + lane));
+        let order = |a: &(f32, usize), b: &(f32, usize)| {
+            a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal).then(b.1.cmp(&a.1))
+        };
+        // Where the last key stands in for missing ones it wins nothing: its own lane has it too,
+        // or something better, under a lower number.
+        if let Some((score, key)) = keys.max_by(order) {
+            *best = (score, number(key));
         }
     }
 }

@@ -31,6 +31,7 @@ impl<'m> State<'m> {
             mask_logits: vec![LEFT_ALONE; n],
             pointers: (0..n as Node).collect(),
             neighbours: Neighbours::default(),
+            moved: false,
             top: Top::new(k),
             changed: Vec::new(),
             scratch: Scratch::new(0),
@@ -63,7 +64,6 @@ impl<'m> State<'m> {
                 self.h[place(node)].copy_from_slice(x);
             }
         }
-        runner.readout_sources(&mut self.top.sources);
         Some(logit)
     }
 }

@@ -10,16 +10,24 @@ use pgn_structures::{Node, Operation};
 use self::{process::Scratch, top::Top};
 use crate::{
     Error, Graph,
+    awake::awake,
     features::fixed_part,
     graph::Neighbours,
     held::Held,
     iterated::Runner,
     kernels::{math::sigmoid, rows::dot},
+    readout::readout_forward,
     simd::on_path,
 };
 
-/// Nodes one thread takes at a time; structures of up to this many nodes run on one thread.
-const BLOCK: usize = 512;
+/// Structures of up to this many nodes run on one thread.
+const ALONE: usize = 384;
+
+/// Nodes a thread takes at a time in a larger structure of `n`: few enough that the threads finish
+/// together, many enough that a block is worth handing out. Results do not depend on it.
+fn block(n: usize) -> usize {
+    n.div_ceil(4 * rayon::current_num_threads()).clamp(96, 512)
+}
 
 /// What the model answers to one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +77,8 @@ pub struct State<'m> {
     mask_logits: Vec<f32>, // [n]
     pointers: Vec<Node>,   // [n]
     neighbours: Neighbours,
+    /// Whether pointers have moved since the neighbours were listed.
+    moved: bool,
     top: Top,
     changed: Vec<Node>,
     scratch: Scratch,
@@ -111,6 +121,7 @@ impl<'m> State<'m> {
             mask_logits: vec![0.0; n],
             pointers: (0..n as Node).collect(),
             neighbours: Neighbours::default(),
+            moved: true,
             top: Top::new(k),
             changed: Vec::new(),
             scratch: Scratch::new(k),
@@ -148,12 +159,10 @@ impl<'m> State<'m> {
             let (changed, pointers) = (&self.changed, &self.pointers);
             return Ok(Answer { logit, probability: sigmoid(logit), changed, pointers });
         }
-        on_path!(model.path(), simd => {
-            self.encode(simd, operation);
-            self.process(simd);
-        });
-        if model.config().owns_pointers() {
-            on_path!(model.path(), simd => self.aim(simd));
+        if self.n <= ALONE {
+            self.compute(operation);
+        } else {
+            awake(self.n.div_ceil(ALONE), || self.compute(operation));
         }
         let decoder = &model.weights().decoder;
         let logit = on_path!(model.path(), simd => dot(simd, &self.top.values, decoder))
@@ -166,6 +175,18 @@ impl<'m> State<'m> {
         })
     }
 
+    /// The latents, masks, readout and pointers after an operation.
+    fn compute(&mut self, operation: Operation) {
+        let model = self.model.clone();
+        on_path!(model.path(), simd => {
+            self.encode(simd, operation);
+            self.process(simd);
+        });
+        if model.config().owns_pointers() {
+            on_path!(model.path(), simd => self.aim(simd));
+        }
+    }
+
     /// Replaces the pointers, for models to which they are given.
     pub fn set_pointers(&mut self, pointers: &[Node]) -> Result<(), Error> {
         if pointers.len() != self.n || pointers.iter().any(|&node| node as usize >= self.n) {
@@ -175,6 +196,7 @@ impl<'m> State<'m> {
             )));
         }
         self.pointers.copy_from_slice(pointers);
+        self.moved = true;
         Ok(())
     }
 
@@ -205,8 +227,20 @@ impl<'m> State<'m> {
         &self.mask_logits
     }
 
-    /// The node each dimension of the readout came from: for max z, then for max h, k each.
-    pub fn readout_sources(&self) -> (&[Node], &[Node]) {
-        self.top.sources.split_at(self.model.config().k)
+    /// The node each dimension of the readout came from after the last operation: for max z, then
+    /// for max h, k each. The lowest index among equals.
+    pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
+        let k = self.model.config().k;
+        if let Some(runner) = &self.runner {
+            return runner.readout_sources();
+        }
+        let sources = |rows: &[f32]| {
+            let (mut top, mut source) = (vec![0.0; k], vec![0; k]);
+            on_path!(self.model.path(), simd => {
+                readout_forward(simd, k, rows, 0, &mut top, &mut source)
+            });
+            source
+        };
+        (sources(&self.z), sources(&self.h))
     }
 }

@@ -5,19 +5,20 @@
 //! block; large ones are spread over threads. Either way each row is computed by the same
 //! instructions, so the bits are the same.
 
-use fearless_simd::prelude::*;
+use fearless_simd::{f32x8, prelude::*};
 use pgn_structures::{Node, Operation};
 use rayon::prelude::*;
 
-use super::{BLOCK, State, Top};
+use super::{ALONE, State, Top, block};
 use crate::{
     Config, Graph,
     features::for_each_flag,
     graph::Neighbours,
     kernels::{
         matmul::{Start, Then, mat, matmul},
-        rows::{add, chunks, load, max_over_rows, store},
+        rows::{add, chunks, load, raise_by_rows, store},
     },
+    message::alone_forward,
     readout::mask_forward,
     weights::Weights,
 };
@@ -46,7 +47,7 @@ impl State<'_> {
         let (config, weights) = (self.model.config(), self.model.weights());
         let k = config.k;
         let pointers = &self.pointers;
-        if self.n <= BLOCK {
+        if self.n <= ALONE {
             let rows = Encoded {
                 first: 0,
                 h: &self.h,
@@ -57,15 +58,16 @@ impl State<'_> {
             encode_block(simd, config, weights, operation, pointers, rows);
         } else {
             // Deep Sets send nothing; give their blocks empty slices.
-            let block = BLOCK * k;
+            let nodes = block(self.n);
+            let size = nodes * k;
             let sent: Vec<&mut [f32]> = match self.sent.is_empty() {
-                true => (0..self.n.div_ceil(BLOCK)).map(|_| [].as_mut_slice()).collect(),
-                false => self.sent.chunks_mut(block).collect(),
+                true => (0..self.n.div_ceil(nodes)).map(|_| [].as_mut_slice()).collect(),
+                false => self.sent.chunks_mut(size).collect(),
             };
-            let read = self.h.par_chunks(block).zip(self.fixed.par_chunks(block));
-            let write = self.z.par_chunks_mut(block).zip(sent);
-            read.zip(write).enumerate().for_each(|(i, ((h, fixed), (z, sent)))| {
-                let rows = Encoded { first: i * BLOCK, h, fixed, z, sent };
+            let read = self.h.par_chunks(size).zip(self.fixed.par_chunks(size));
+            let blocks = read.zip(self.z.par_chunks_mut(size).zip(sent)).with_max_len(1);
+            blocks.enumerate().for_each(|(i, ((h, fixed), (z, sent)))| {
+                let rows = Encoded { first: i * nodes, h, fixed, z, sent };
                 simd.vectorize(
                     #[inline(always)]
                     || encode_block(simd, config, weights, operation, pointers, rows),
@@ -75,14 +77,13 @@ impl State<'_> {
         match config.graph {
             Graph::Complete => {
                 self.sent_top.fill(f32::NEG_INFINITY);
-                for row in self.sent.chunks_exact(k) {
-                    for at in chunks(k) {
-                        let top = load(simd, &self.sent_top, at).max(load(simd, row, at));
-                        store(top, &mut self.sent_top, at);
-                    }
-                }
+                raise_by_rows(simd, &self.sent, &mut self.sent_top);
             }
-            graph => self.neighbours.rebuild(graph, &self.pointers),
+            graph if self.moved => {
+                self.neighbours.rebuild(graph, &self.pointers);
+                self.moved = false;
+            }
+            _ => {}
         }
     }
 
@@ -93,22 +94,23 @@ impl State<'_> {
         let k = config.k;
         let senders =
             Senders { neighbours: &self.neighbours, sent: &self.sent, top: &self.sent_top };
-        if self.n <= BLOCK {
+        if self.n <= ALONE {
             self.top.clear();
             let block =
                 Block { first: 0, z: &self.z, h: &mut self.h, masks: &mut self.mask_logits };
             process_block(simd, config, weights, senders, block, &mut self.top, &mut self.scratch);
             return;
         }
-        let size = BLOCK * k;
-        let blocks = self.z.par_chunks(size).zip(self.h.par_chunks_mut(size));
+        let nodes = block(self.n);
+        let blocks = self.z.par_chunks(nodes * k).zip(self.h.par_chunks_mut(nodes * k));
         let tops: Vec<Top> = blocks
-            .zip(self.mask_logits.par_chunks_mut(BLOCK))
+            .zip(self.mask_logits.par_chunks_mut(nodes))
+            .with_max_len(1)
             .enumerate()
             .map_init(
                 || Scratch::new(k),
                 |scratch, (i, ((z, h), masks))| {
-                    let block = Block { first: i * BLOCK, z, h, masks };
+                    let block = Block { first: i * nodes, z, h, masks };
                     let mut top = Top::new(k);
                     simd.vectorize(
                         #[inline(always)]
@@ -196,8 +198,6 @@ fn process_block<S: Simd>(
     scratch: &mut Scratch,
 ) {
     let (k, width) = (config.k, weights.mix_width);
-    let (top_z, top_h) = top.values.split_at_mut(k);
-    let (source_z, source_h) = top.sources.split_at_mut(k);
     let rows = block.z.chunks(ROWS * k).zip(block.h.chunks_mut(ROWS * k));
     for (part, ((z, h), masks)) in rows.zip(block.masks.chunks_mut(ROWS)).enumerate() {
         let (first, count) = (block.first + part * ROWS, z.len() / k);
@@ -206,39 +206,48 @@ fn process_block<S: Simd>(
         let start = Start::Row(&weights.mix_bias);
         let b = mat(&weights.mix, width);
         matmul(simd, (count, k, 2 * k), mat(z, k), b, start, Then::Store, mixed, 2 * k);
-        for (i, (m, mixed)) in m.chunks_exact_mut(k).zip(mixed.chunks_exact(2 * k)).enumerate() {
-            hear(simd, config.graph, senders, first + i, &mixed[..k], m);
-        }
+        hear(simd, config.graph, senders, first, mixed, m);
         let start = Start::Mat(mat(&mixed[k..], 2 * k));
         let b = mat(&weights.update_m, k);
         matmul(simd, (count, k, k), mat(m, k), b, start, Then::Relu, h, k);
         if config.has_masks() {
             mask_forward(simd, k, z, h, &weights.mask, weights.mask_bias, masks);
         }
-        max_over_rows(simd, z, (k, 0), first as u32, top_z, source_z);
-        max_over_rows(simd, h, (k, 0), first as u32, top_h, source_h);
+        top.see(simd, z, h);
     }
 }
 
-/// m = ReLU(a + max b) of one node (equation 8).
+/// m = ReLU(a + max b) of the nodes from `first` on (equation 8).
 #[inline(always)]
-fn hear<S: Simd>(simd: S, graph: Graph, senders: Senders, node: usize, a: &[f32], m: &mut [f32]) {
-    let k = m.len();
-    let zero = fearless_simd::f32x8::splat(simd, 0.0);
-    for at in chunks(k) {
-        let mut value = load(simd, a, at);
-        match graph {
-            Graph::SelfOnly => {}
-            Graph::Complete => value += load(simd, senders.top, at),
-            Graph::Symmetric | Graph::Directed => {
-                let list = senders.neighbours.of(node);
-                let mut top = load(simd, senders.sent, list[0] as usize * k + at);
-                for &j in &list[1..] {
-                    top = top.max(load(simd, senders.sent, j as usize * k + at));
-                }
-                value += top;
+fn hear<S: Simd>(
+    simd: S,
+    graph: Graph,
+    senders: Senders,
+    first: usize,
+    mixed: &[f32],
+    m: &mut [f32],
+) {
+    let k = senders.top.len();
+    if graph == Graph::SelfOnly {
+        return alone_forward(simd, k, mixed, m);
+    }
+    let zero = f32x8::splat(simd, 0.0);
+    for (i, (m, mixed)) in m.chunks_exact_mut(k).zip(mixed.chunks_exact(2 * k)).enumerate() {
+        // Everybody hears the same in the complete graph.
+        let (nearest, others): (&[f32], &[Node]) = match graph {
+            Graph::Complete => (senders.top, &[]),
+            _ => {
+                let list = senders.neighbours.of(first + i);
+                let (nearest, others) = (list[0], &list[1..]);
+                (&senders.sent[nearest as usize * k..][..k], others)
             }
+        };
+        for at in chunks(k) {
+            let mut top = load(simd, nearest, at);
+            for &j in others {
+                top = top.max(load(simd, senders.sent, j as usize * k + at));
+            }
+            store((load(simd, mixed, at) + top).max(zero), m, at);
         }
-        store(value.max(zero), m, at);
     }
 }

@@ -1,0 +1,27 @@
+//! Buffers that outlive the tasks which use them.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Buffers not in use at the moment. Tasks on any thread borrow one each, and memory that was touched
+/// for the last batch serves the next.
+#[derive(Debug)]
+pub struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Spare<T> {
+    /// Nothing to spare.
+    pub const fn new() -> Spare<T> {
+        Spare(Mutex::new(Vec::new()))
+    }
+
+    /// A buffer that was put back, or a new one.
+    pub fn take(&self, new: impl FnOnce() -> T) -> T {
+        // Whoever panicked while holding the lock left a whole list behind all the same.
+        let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.unwrap_or_else(new)
+    }
+
+    /// Puts a buffer back, for others to take.
+    pub fn put_back(&self, buffer: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
+}
