@@ -67,6 +67,7 @@ def test_all_settings_reach_the_run(program: Callable[..., str], tmp_path: Path)
         "mask_weight": 3,
         "attention_input": "zh",
         "candidates": "visited",
+        "initialisation": "torch",
         "train": train,
         "validation": str(validation),
     }

@@ -75,6 +75,10 @@ pub struct RecipeArgs {
     /// Which nodes a pointer may be aimed at [default: all]
     #[arg(long, value_name = "WHICH")]
     candidates: Option<Candidates>,
+    /// How initial weights are drawn: a normal distribution cut at 2σ with σ = 1/√fan_in, or uniform
+    /// as Glorot and Bengio or as PyTorch have it [default: lecun]
+    #[arg(long, value_name = "HOW")]
+    initialisation: Option<Initialisation>,
     /// A TOML file with any of these settings, in the form of a run's config.toml; flags win
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -97,6 +101,13 @@ enum AttentionInput {
 enum Candidates {
     All,
     Visited,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Initialisation {
+    Lecun,
+    Glorot,
+    Torch,
 }
 
 impl RecipeArgs {
@@ -129,6 +140,7 @@ impl RecipeArgs {
         flags.set("network", "k", self.features);
         flags.set("network", "attention_input", self.attention_input.map(name));
         flags.set("network", "candidates", self.candidates.map(name));
+        flags.set("network", "initialisation", self.initialisation.map(name));
         let weights = [
             ("query", self.query_weight),
             ("pointers", self.pointer_weight),

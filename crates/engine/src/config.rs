@@ -6,7 +6,7 @@
 use pgn_structures::Feature;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Iterated, Processor};
+use crate::{Error, Initialisation, Iterated, Processor};
 
 /// Which nodes send a message to a node (equation 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +111,9 @@ pub struct Config {
     pub candidates: Candidates,
     /// Loss weights.
     pub losses: LossWeights,
+    /// How initial weights are drawn.
+    #[serde(default, skip_serializing_if = "Initialisation::is_default")]
+    pub initialisation: Initialisation,
     /// How latents are computed; the paper's way unless said otherwise.
     #[serde(default, skip_serializing_if = "Processor::is_once")]
     pub processor: Processor,
@@ -148,6 +151,7 @@ impl Config {
             attention_input: AttentionInput::H,
             candidates: Candidates::All,
             losses: all,
+            initialisation: Initialisation::default(),
             processor: Processor::Once,
         };
         let fixed = Config { pointers: Pointers::None, losses: query, ..pgn.clone() };

@@ -36,6 +36,7 @@ mod features;
 mod forward;
 mod graph;
 mod held;
+mod initialisation;
 mod iterated;
 mod kernels;
 mod message;
@@ -51,6 +52,7 @@ mod weights;
 
 pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, LossWeights, Pointers};
 pub use error::Error;
+pub use initialisation::Initialisation;
 pub use iterated::{Iterated, Participants, Processor, Relation};
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};

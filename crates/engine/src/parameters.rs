@@ -110,20 +110,27 @@ impl Parameters {
         }
     }
 
-    /// Fresh weights: truncated normal with σ = 1/√fan_in, cut at 2σ; biases zero.
+    /// Fresh weights, drawn as the config's [`crate::Initialisation`] has it.
     ///
     /// Each tensor draws from a stream of its own, so that two models at one seed start from the
     /// same weights wherever they have them in common.
     pub fn initial(config: &Config, seed: u64) -> Parameters {
         let mut parameters = Parameters::zeros(config);
+        let mut last = (0, 1);
         for tensor in &parameters.tensors {
-            if let [_, fan_in] = tensor.shape[..] {
-                let number = WEIGHTS.iter().position(|&name| name == tensor.name);
-                let number = number.unwrap_or(WEIGHTS.len()) as u64;
-                let mut rng = Rng::new([seed, Split::Weights.stream(), number, 0]);
-                let sigma = 1.0 / (fan_in as f64).sqrt();
-                for value in &mut parameters.values[tensor.range.clone()] {
-                    *value = (truncated_normal(&mut rng) * sigma) as f32;
+            let values = &mut parameters.values[tensor.range.clone()];
+            let key = |number: u64, part| [seed, Split::Weights.stream(), number, part];
+            match tensor.shape[..] {
+                [fan_out, fan_in] => {
+                    let number = WEIGHTS.iter().position(|&name| name == tensor.name);
+                    let number = number.unwrap_or(WEIGHTS.len()) as u64;
+                    let mut rng = Rng::new(key(number, 0));
+                    config.initialisation.draw_weights(&mut rng, fan_in, fan_out, values);
+                    last = (number, fan_in);
+                }
+                // A bias follows the weights it belongs to.
+                _ => {
+                    config.initialisation.draw_biases(&mut Rng::new(key(last.0, 1)), last.1, values)
                 }
             }
         }
@@ -233,17 +240,5 @@ impl Parameters {
             trouble: format!("cannot be read ({error})"),
         })?;
         Parameters::from_bytes(config, &bytes, path)
-    }
-}
-
-/// One draw from the standard normal, cut at ±2, by the Box–Muller transform. The functions are
-/// libm's, in pure Rust, so that every platform draws the same bits.
-fn truncated_normal(rng: &mut Rng) -> f64 {
-    loop {
-        let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.unit_f64()));
-        let value = radius * libm::cos(std::f64::consts::TAU * rng.unit_f64());
-        if value.abs() <= 2.0 {
-            return value;
-        }
     }
 }

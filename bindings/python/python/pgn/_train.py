@@ -130,6 +130,7 @@ def config(
     dgm_weight: float | None = None,
     attention_input: str | None = None,
     candidates: str | None = None,
+    initialisation: str | None = None,
     network: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Every setting that a run with these keywords has, as its ``config.toml`` will have it.
@@ -174,6 +175,7 @@ _PLACES = {
     "k": ("network", "k"),
     "attention_input": ("network", "attention_input"),
     "candidates": ("network", "candidates"),
+    "initialisation": ("network", "initialisation"),
     "query_weight": ("network", "losses", "query"),
     "pointer_weight": ("network", "losses", "pointers"),
     "mask_weight": ("network", "losses", "masks"),

@@ -80,10 +80,9 @@ pub const DOTS: usize = 4;
 pub fn dots<S: Simd>(simd: S, x: &[f32], rows: &[f32]) -> f32x4<S> {
     let last = rows.len() / x.len() - 1;
     let (x, rows) = (vectors(x), vectors(rows));
-    let rows: [_; DOTS] = std::array::from_fn(
-        #[inline(always)]
-        |r| &rows[r.min(last) * x.len()..][..x.len()],
-    );
+    // Spelt out: `array::from_fn` would not be inlined.
+    let row = |r: usize| &rows[r.min(last) * x.len()..][..x.len()];
+    let rows: [_; DOTS] = [row(0), row(1), row(2), row(3)];
     let mut totals = [f32x8::splat(simd, 0.0); DOTS];
     for (at, x) in x.iter().enumerate() {
         let x = f32x8::load_array_ref(simd, x);
@@ -123,10 +122,10 @@ fn fold_rows<S: Simd, Into, T: Copy>(
     macro_rules! fold {
         ($vectors:literal) => {
             while at + $vectors * LANES <= width {
-                let mut folded: [T; $vectors] = std::array::from_fn(
-                    #[inline(always)]
-                    |v| begin(into, at + v * LANES),
-                );
+                let mut folded = [begin(into, at); $vectors];
+                for (v, folded) in folded.iter_mut().enumerate().skip(1) {
+                    *folded = begin(into, at + v * LANES);
+                }
                 for (i, row) in rows.chunks_exact(stride).enumerate() {
                     let row = &row[column + at..][..$vectors * LANES];
                     for (folded, new) in folded.iter_mut().zip(vectors(row)) {
