@@ -45,21 +45,28 @@ VARIANTS = {
     "pointer and mask loss × 20, clipped": "--clip 1 --pointer-weight 20 --mask-weight 20",
     "clipped, Glorot's weights": "--clip 1 --initialisation glorot",
     "clipped, PyTorch's weights": "--clip 1 --initialisation torch",
+    "clipped, fresh sequences every epoch": "--clip 1 --stream",
 }
 
 # (task, model, epochs, seeds, variants): the plan, the questions that mattered most first.
 BOTH = ["as the paper has it", "clipped"]
-SETTLING = [*BOTH, "clipped to 5", "clipped to 10", "visited candidates", "clipped, batches of 14"]
+CLOSEST = [*BOTH, "clipped to 5", "query loss × 0.1"]
+SETTLING = ["clipped to 10", "visited candidates", "clipped, batches of 14"]
 WEIGHTS = ["clipped, Glorot's weights", "clipped, PyTorch's weights"]
-OTHERS = [name for name in VARIANTS if name not in [*SETTLING, *WEIGHTS, "query loss × 0.1"]]
+FRESH = ["clipped, fresh sequences every epoch"]
+OTHERS = [
+    name for name in VARIANTS if name not in [*CLOSEST, *SETTLING, *WEIGHTS, *FRESH]
+]
 PLAN = [
+    ("lct", "pgn", 1000, (0, 1, 2, 3, 4), CLOSEST),
     ("lct", "pgn", 1000, (0, 1, 2), SETTLING),
     ("lct", "pgn", 1000, (0, 1, 2), WEIGHTS),
-    ("lct", "pgn", 1000, (0, 1), ["query loss × 0.1"]),
+    ("lct", "pgn", 2000, (0, 1, 2), FRESH),
     ("lct", "pgn", 1000, (0,), OTHERS),
     ("lct", "gnn", 1500, (0, 1, 2), BOTH),
     ("lct", "gnn", 1000, (0, 1, 2), ["clipped to 5"]),
     ("dsu", "pgn", 1000, (0, 1, 2), [*BOTH, *WEIGHTS]),
+    ("dsu", "pgn", 2000, (0, 1, 2), FRESH),
     ("dsu", "gnn", 2000, (0, 1, 2), [*BOTH, *WEIGHTS]),
     ("dsu", "gnn", 600, (0, 1, 2), ["clipped to 5"]),
     ("dsu", "deepsets", 1000, (0, 1, 2), BOTH),
