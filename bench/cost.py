@@ -4,8 +4,9 @@
         --into bench/results/cost.json
     python bench/cost.py draw bench/results/cost.json docs/images/cost.svg
 
-Every measurement is a process of its own, so that its peak memory is known. Leave the machine
-alone meanwhile. Nothing but Python is needed.
+Every measurement is a process of its own, so that its peak memory is known; the plan is gone through
+several times, and of each measurement the quickest counts. Leave the machine alone meanwhile.
+Nothing but Python is needed.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from drawing import GAP, HEIGHT, LEFT, TOP, WIDTH, Axis, count, legend, panel, p
 
 NODES = [20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]
 OPS = [10, 30, 100, 300, 1000, 3000]
+ROUNDS = 4
 
 
 def measured(arguments, nodes: int, ops: int, threads: int) -> dict:
@@ -42,9 +44,10 @@ def measured(arguments, nodes: int, ops: int, threads: int) -> dict:
 
 
 def measure(arguments) -> None:
-    threads = os.cpu_count()
-    rows = [measured(arguments, n, 30, t) for n in NODES for t in sorted({1, threads})]
-    rows += [measured(arguments, n, ops, 1) for n in (20, 1000) for ops in OPS if ops != 30]
+    plan = [(n, 30, t) for n in NODES for t in sorted({1, os.cpu_count()})]
+    plan += [(n, ops, 1) for n in (20, 1000) for ops in OPS if ops != 30]
+    rounds = [[measured(arguments, *place) for place in plan] for _ in range(ROUNDS)]
+    rows = [min(rows, key=lambda row: row["seconds_per_op"]) for rows in zip(*rounds)]
     Path(arguments.into).write_text(json.dumps(rows, indent=1) + "\n")
 
 
