@@ -107,20 +107,15 @@ impl State<'_> {
             .zip(self.mask_logits.par_chunks_mut(nodes))
             .with_max_len(1)
             .enumerate()
-            .map_init(
-                || Scratch::new(k),
-                |scratch, (i, ((z, h), masks))| {
-                    let block = Block { first: i * nodes, z, h, masks };
-                    let mut top = Top::new(k);
-                    simd.vectorize(
-                        #[inline(always)]
-                        || {
-                            process_block(simd, config, weights, senders, block, &mut top, scratch);
-                        },
-                    );
-                    top
-                },
-            )
+            .map(|(i, ((z, h), masks))| {
+                let block = Block { first: i * nodes, z, h, masks };
+                let (mut top, mut scratch) = (Top::new(k), Scratch::new(k));
+                simd.vectorize(
+                    #[inline(always)]
+                    || process_block(simd, config, weights, senders, block, &mut top, &mut scratch),
+                );
+                top
+            })
             .collect();
         self.top.clear();
         tops.iter().for_each(|top| self.top.join(top));
