@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Data, TestConfig, TestScores, evaluate_set, evaluate_streams, load_run};
-use pgn_structures::{Sampling, Task};
+use pgn_lab::{Counting, Data, TestConfig, TestScores, evaluate_set, evaluate_streams, load_run};
+use pgn_structures::{Dataset, Sampling, Task};
 use serde::Serialize;
 
 use crate::{output, scores_table, threads::pool};
@@ -12,7 +12,9 @@ use crate::{output, scores_table, threads::pool};
 /// Score a trained model on test sets: its own, others, or a data-set file.
 ///
 /// F1 counts answer 1 as positive, over all steps of all sequences. Beside the model's scores
-/// stand those of answering always 1 and always 0, to show what a score is worth. A sequence is
+/// stand those of answering always 1 and always 0, and of counting, to show what a score is worth:
+/// counting is a rule that knows of the two nodes only whether each was operated on never, once or
+/// more often before, learnt from the paper's training sequences at the run's seed. A sequence is
 /// exact if every answer and, after every operation, every pointer is right.
 ///
 /// Models with an iterated processor (pgn-exact) are run one operation at a time, in memory that
@@ -58,6 +60,8 @@ struct Report {
     seed: u64,
     run: PathBuf,
     test: Vec<TestScores>,
+    /// F₁ of counting on each test set; empty for models with an iterated processor.
+    counting_f1: Vec<f64>,
     /// Of sampling and evaluation together.
     seconds: f64,
 }
@@ -89,20 +93,23 @@ impl Args {
         test.sequences = self.count.unwrap_or(test.sequences);
         let seed = self.seed.unwrap_or(config.seed);
         let started = std::time::Instant::now();
-        let scores = pool(self.threads)?.install(|| -> Result<Vec<TestScores>> {
-            let mut scores = Vec::new();
+        let rule = Counting::of_seed(&task, config.seed)?;
+        let (scores, counting_f1) = pool(self.threads)?.install(|| -> Result<_> {
             if self.data.is_empty() && config.network.iterated().is_some() {
-                scores = evaluate_streams(&model, &task, &test, seed)?;
-            } else if self.data.is_empty() {
-                for set in data.tests(&test, seed) {
-                    scores.push(evaluate_set(&model, &set?)?);
-                }
-            } else {
-                for path in &self.data {
-                    scores.push(evaluate_set(&model, &data.file(path)?)?);
-                }
+                return Ok((evaluate_streams(&model, &task, &test, seed)?, Vec::new()));
             }
-            Ok(scores)
+            let sets: Box<dyn Iterator<Item = pgn_lab::Result<Dataset>>> = if self.data.is_empty() {
+                Box::new(data.tests(&test, seed))
+            } else {
+                Box::new(self.data.iter().map(|path| data.file(path)))
+            };
+            let (mut scores, mut counting_f1) = (Vec::new(), Vec::new());
+            for set in sets {
+                let set = set?;
+                scores.push(evaluate_set(&model, &set)?);
+                counting_f1.push(rule.scores(set.sequences()).f1);
+            }
+            Ok((scores, counting_f1))
         })?;
         if self.json {
             let report = Report {
@@ -111,11 +118,12 @@ impl Args {
                 seed: config.seed,
                 run: self.run,
                 test: scores,
+                counting_f1,
                 seconds: started.elapsed().as_secs_f64(),
             };
             output::print_json(&report)?;
         } else {
-            let table = scores_table::render(&scores);
+            let table = scores_table::render(&scores, &counting_f1);
             output::print(&format!(
                 "{} {} seed {}\n{table}",
                 config.task, config.model, config.seed

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pgn_lab::{Collection, paper};
+use pgn_lab::{Collection, Spread, paper, tables::BASELINES};
 
 /// One small table for each task.
 pub fn render(runs: &Collection) -> String {
@@ -26,9 +26,6 @@ pub fn render(runs: &Collection) -> String {
         for model in models {
             let _ = write!(text, "{model:<12}");
             for &n in &sizes {
-                let cell = |spread: Option<pgn_lab::Spread>| {
-                    spread.map_or("-".to_owned(), |spread| format!("{:.3}", spread.mean))
-                };
                 let _ = write!(text, " {:>7}", cell(runs.f1(task, model, n)));
                 if in_paper(task, n) {
                     let _ = write!(text, " {:>7}", cell(paper().f1(task, model, n)));
@@ -36,22 +33,23 @@ pub fn render(runs: &Collection) -> String {
             }
             text.push('\n');
         }
-        let _ = write!(text, "{:<12}", "always 1");
-        for &n in &sizes {
-            let first = runs.runs.iter().find(|run| run.task == task);
-            let constant = first.and_then(|run| Some(run.at(n)?.f1_always_1));
-            let cell = constant.map_or("-".to_owned(), |f1| format!("{f1:.3}"));
-            let _ = write!(text, " {cell:>7}");
-            if in_paper(task, n) {
-                let _ = write!(text, " {:>7}", "");
+        for (name, f1) in BASELINES {
+            let _ = write!(text, "{name:<12}");
+            for &n in &sizes {
+                let _ = write!(text, " {:>7}", cell(f1(runs, task, n)));
+                if in_paper(task, n) {
+                    let _ = write!(text, " {:>7}", "");
+                }
             }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
         }
-        while text.ends_with(' ') {
-            text.pop();
-        }
-        text.push('\n');
     }
     text
+}
+
+fn cell(spread: Option<Spread>) -> String {
+    spread.map_or("-".to_owned(), |spread| format!("{:.3}", spread.mean))
 }
 
 /// Whether the paper has any number for this test set.

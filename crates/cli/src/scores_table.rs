@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use pgn_lab::TestScores;
 
-/// Lines of text; accuracies a model has none of are left out.
-pub fn render(sets: &[TestScores]) -> String {
+/// Lines of text; accuracies a model has none of are left out, and so is what `counting` has no F₁
+/// for.
+pub fn render(sets: &[TestScores], counting: &[f64]) -> String {
     type Row = (&'static str, fn(&TestScores) -> Option<f64>);
     const ROWS: [Row; 11] = [
         ("F1", |s| Some(s.scores.f1)),
@@ -20,18 +21,18 @@ pub fn render(sets: &[TestScores]) -> String {
         ("F1 of always answering 1", |s| Some(s.scores.f1_always_1)),
         ("F1 of always answering 0", |s| Some(s.scores.f1_always_0)),
     ];
-    // Eight columns of 7 characters fit beside the names in 80; more sets go below.
+    // As many columns of 8 characters as fit beside the names in 80; more sets go below.
+    const COLUMNS: usize = 6;
     let mut text = String::new();
-    for sets in sets.chunks(6) {
+    for (index, sets) in sets.chunks(COLUMNS).enumerate() {
         let mut line = format!("{:<26}", "");
         for set in sets {
             let _ = write!(line, " {:>8}", format!("n={}", set.nodes));
         }
         let _ = writeln!(text, "{}", line.trim_end());
-        for (name, score) in ROWS {
-            let scores: Vec<_> = sets.iter().map(score).collect();
+        let mut line = |name: &str, scores: &[Option<f64>]| {
             if scores.iter().all(Option::is_none) {
-                continue;
+                return;
             }
             let _ = write!(text, "{name:<26}");
             for score in scores {
@@ -39,7 +40,12 @@ pub fn render(sets: &[TestScores]) -> String {
                 let _ = write!(text, " {cell:>8}");
             }
             text.push('\n');
+        };
+        for (name, score) in ROWS {
+            line(name, &sets.iter().map(score).collect::<Vec<_>>());
         }
+        let counting = counting.iter().skip(index * COLUMNS).take(sets.len());
+        line("F1 of counting", &counting.copied().map(Some).collect::<Vec<_>>());
     }
     text
 }

@@ -121,7 +121,7 @@ impl Args {
                 results.validation.f1,
                 results.timing.train_seconds
             );
-            let table = scores_table::render(&results.test);
+            let table = scores_table::render(&results.test, &[]);
             output::print(&format!("{head}\n{table}Written to {}.\n", self.out.display()))?;
         }
         Ok(())

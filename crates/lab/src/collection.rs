@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Results, Scores, files, is_finished};
+use pgn_structures::Task;
+
+use crate::{Counting, Error, Result, Results, Scores, files, is_finished};
 
 /// All runs of a grid as one JSON file.
 pub const RUNS: &str = "runs.json";
@@ -99,6 +101,34 @@ impl Collection {
     /// Mean and spread of F₁.
     pub fn f1(&self, task: &str, model: &str, nodes: usize) -> Option<Spread> {
         self.spread(task, model, nodes, |scores| Some(scores.f1))
+    }
+
+    /// F₁ of answering 1 always, over the seeds that there are runs of.
+    pub fn always_1(&self, task: &str, nodes: usize) -> Option<Spread> {
+        let runs = self.one_of_each_seed(task);
+        let scores: Vec<f64> =
+            runs.iter().filter_map(|run| Some(run.at(nodes)?.f1_always_1)).collect();
+        Spread::of(&scores)
+    }
+
+    /// F₁ of [`Counting`] on the same test sets.
+    pub fn counting(&self, task: &str, nodes: usize) -> Option<Spread> {
+        let structure = Task::named(task).ok()?;
+        let score = |run: &&Results| {
+            let test = run.test.iter().find(|test| test.nodes == nodes)?;
+            let rule = Counting::of_seed(&structure, run.seed).ok()?;
+            let scores = rule.test(&structure, run.seed, nodes, test.ops, test.sequences);
+            Some(scores.ok()?.f1)
+        };
+        Spread::of(&self.one_of_each_seed(task).iter().filter_map(score).collect::<Vec<_>>())
+    }
+
+    /// One run of each seed: all models at one seed have the same test sets.
+    fn one_of_each_seed(&self, task: &str) -> Vec<&Results> {
+        let mut runs: Vec<&Results> = self.runs.iter().filter(|run| run.task == task).collect();
+        runs.sort_by_key(|run| run.seed);
+        runs.dedup_by_key(|run| run.seed);
+        runs
     }
 
     /// The tasks there are runs of: the paper's two first.

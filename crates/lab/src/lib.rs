@@ -5,6 +5,7 @@
 //! | to train | [`RunConfig`], [`train`] |
 //! | to know what is in a run directory | [`files`], [`Results`], [`load_run`] |
 //! | scores | [`evaluate`], [`Scores`] |
+//! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
 //! | many runs | [`Grid`], [`work`] |
@@ -22,6 +23,7 @@ mod collection;
 mod config;
 #[cfg(test)]
 mod config_tests;
+mod counting;
 mod data;
 mod error;
 mod evaluate;
@@ -48,6 +50,7 @@ pub use checkpoint::Checkpoint;
 pub use claims::{Check, Claim, claims};
 pub use collection::{Collection, RUNS, Spread, find_runs};
 pub use config::{DataConfig, RunConfig, TestConfig, Transitions, overlay};
+pub use counting::Counting;
 pub use data::Data;
 pub use error::{Error, Result};
 pub use evaluate::{evaluate, evaluate_sequences, evaluate_set};
