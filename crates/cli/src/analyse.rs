@@ -1,4 +1,5 @@
-//! `pgn analyse`: who gets credit, and what the pointers of trained models look like.
+//! `pgn analyse`: what trained models know beyond counting, who gets credit, and what their
+//! pointers look like.
 
 use std::path::PathBuf;
 
@@ -10,9 +11,10 @@ use pgn_lab::{
 
 use crate::{output, threads::pool};
 
-/// Look at what trained models do: credit assignment and the shape of their pointers
+/// Look at what trained models do: beyond counting, credit assignment, the shape of pointers
 ///
-/// For every run given: which nodes the answers come from (appendix D of the paper), and for
+/// For every run given: what it knows beyond how often the two nodes of an operation were operated
+/// on before, which nodes the answers come from (appendix D of the paper), and for
 /// models with pointers of their own, how deep and wide these are, and after how many operations
 /// they are valid, beside the truth's; then the chain union(i, i + 1) of the paper's figure 4.
 /// All on the run's own test sequences, rolled out freely. Prints tables of means over steps and

@@ -55,6 +55,7 @@ fn from_runs_to_analyses_figures_and_a_report() {
     let told = stdout(here, "figures made --out pictures/here");
     let drawn = names(&here.join("pictures/here"));
     let expected = [
+        "beyond",
         "chain",
         "credit-dsu",
         "credit-dsu-h",
@@ -96,6 +97,7 @@ fn from_runs_to_analyses_figures_and_a_report() {
         "data-replay=\"3\"",
         "pgn train --config config.toml",
         "<title>Link/cut tree: where the answers come from</title>",
+        "<title>Beyond counting</title>",
     ] {
         assert!(html.contains(words), "{words}");
     }

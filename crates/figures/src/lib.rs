@@ -3,13 +3,15 @@
 //! | if you want … | look at |
 //! | --- | --- |
 //! | all figures of a results folder | [`draw`] |
-//! | one of them, from data at hand | [`credit`], [`chain`], [`shapes`], [`scores`] |
+//! | one of them, from data at hand | [`credit`], [`chain`], [`shapes`], [`scores`], [`beyond`] |
 //! | an SVG as a PNG | [`png`] |
 //!
 //! The figures follow the reader's light or dark setting, and differ in dashes or lightness
 //! wherever they differ in colour (Okabe and Ito's palette, which colour-blind people can tell
 //! apart). The same data give the same bytes.
 
+pub mod beyond;
+mod by_size;
 pub mod chain;
 pub mod credit;
 mod layout;
@@ -75,7 +77,7 @@ pub fn draw(dir: &Path) -> Result<Vec<Figure>, Error> {
 
 /// All figures that analyses allow.
 pub fn of_analyses(analyses: &Analyses) -> Vec<Figure> {
-    let mut figures = Vec::new();
+    let mut figures = Vec::from_iter(beyond::figure(analyses));
     for task in ["dsu", "lct"] {
         figures.extend(credit::figure(analyses, task, credit::Part::Both));
         figures.extend(credit::figure(analyses, task, credit::Part::Z));

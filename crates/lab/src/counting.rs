@@ -7,7 +7,7 @@ use crate::{Result, Scores, Tally};
 /// How often a node was operated on before: never, once, or more often.
 const COUNTS: usize = 3;
 /// What the rule knows of an operation: the counts of its two nodes, the smaller one first.
-const CELLS: usize = COUNTS * COUNTS;
+pub(crate) const CELLS: usize = COUNTS * COUNTS;
 
 /// A rule that knows of u and v only how often each was operated on before, and nothing of what
 /// they are connected to. Which counts call for a 1 is learnt from training sequences, so that F₁
@@ -87,8 +87,8 @@ impl Counting {
         let mut tally = Tally::default();
         for sequence in sequences {
             let mut all_right = true;
-            for (cell, answer) in counted(sequence) {
-                all_right &= tally.answer(self.answers_1[cell], answer);
+            for (cell, truth) in counted(sequence) {
+                all_right &= tally.answer(self.answers_1[cell], truth);
             }
             tally.end(all_right, false);
         }
@@ -97,7 +97,7 @@ impl Counting {
 }
 
 /// For every operation of a sequence its cell and the true answer.
-fn counted(sequence: Sequence<'_>) -> impl Iterator<Item = (usize, bool)> {
+pub(crate) fn counted(sequence: Sequence<'_>) -> impl Iterator<Item = (usize, bool)> {
     let mut counts = vec![0_usize; sequence.priorities.len()];
     sequence.operations.iter().zip(sequence.answers).map(move |(operation, &answer)| {
         let [u, v] = [operation.u, operation.v].map(|node| {

@@ -1,7 +1,9 @@
 //! Credit of a model made by hand, whose credit is known, and what must hold for any model.
 
 use pgn_engine::{Config, Model, Parameters};
-use pgn_lab::analysis::{Analyses, Analysis, Credit, PointerStudy, Shares, analyse_model};
+use pgn_lab::analysis::{
+    Analyses, Analysis, BeyondCounting, Credit, PointerStudy, Shares, analyse_model,
+};
 use pgn_lab::{Data, RunConfig};
 use pgn_structures::{Dataset, Operation, Sampling, Split, Task};
 
@@ -74,6 +76,35 @@ fn credit_that_is_known() {
     let mean = credit.z.mean;
     assert_eq!([mean.operated, mean.path, mean.others], [0.58333, 0.125, 0.29167]);
     assert_eq!((credit.nodes, credit.ops, credit.sequences), (5, 3, 1));
+}
+
+#[test]
+fn beyond_counting_by_hand() {
+    // The first two operations are on new nodes, and both answers are 1: they tell nothing. The
+    // others are on nodes operated on once, and their answers differ.
+    let set = five_nodes(&[(0, 1), (2, 3), (0, 2), (1, 3)]);
+    assert_eq!(set.answers, [1, 1, 1, 0]);
+    let beyond = |weights: &[_]| BeyondCounting::of(&by_hand(weights), &set).unwrap();
+
+    let always_1 = beyond(&[("decoder.bias", 0, 0, 1.0)]);
+    assert_eq!((always_1.nodes, always_1.ops, always_1.sequences), (5, 4, 1));
+    assert_eq!((always_1.where_1, always_1.where_0, always_1.gain()), (1.0, 1.0, 0.0));
+
+    // z₀ is the priority, and 1 more for u and v: its maximum is 1.3 in the third operation and
+    // 1.9 in the fourth.
+    let z = [("encoder.weight", 0, 0, 1.0), ("encoder.weight", 0, 1, 1.0)];
+    let right = [("decoder.weight", 0, 0, -1.0), ("decoder.bias", 0, 0, 1.5)];
+    let wrong = right.map(|(name, row, column, value)| (name, row, column, -value));
+    assert_eq!(beyond(&[&z[..], &right].concat()).gain(), 1.0);
+    assert_eq!(beyond(&[&z[..], &wrong].concat()).gain(), -1.0);
+}
+
+/// Whatever a model answers, it cannot gain where all operations are on new nodes.
+#[test]
+fn nothing_is_gained_from_nothing() {
+    let set = five_nodes(&[(0, 1), (2, 3)]);
+    let beyond = BeyondCounting::of(&by_hand(&[]), &set).unwrap();
+    assert_eq!((beyond.where_1, beyond.where_0, beyond.gain()), (0.0, 0.0, 0.0));
 }
 
 fn small(task: &str, model: &str) -> (RunConfig, Model, Data) {

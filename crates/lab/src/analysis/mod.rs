@@ -1,18 +1,20 @@
-//! What a trained model does, beyond its scores: which nodes its answers come from (appendix D
+//! What a trained model does, beyond its scores: what it knows that counting does not, which nodes its answers come from (appendix D
 //! of the paper), and what its pointers look like beside the truth's (its figure 4).
 //!
 //! | if you want … | look at |
 //! | --- | --- |
 //! | both, for a run | [`analyse`], [`Analysis`] |
+//! | what it knows that counting does not | [`BeyondCounting`] |
 //! | shares of credit | [`Credit`] |
 //! | depth, diameter and validity over a test set | [`PointerStudy`] |
 //! | the pathological chain | [`Chain`] |
 //! | to check pointers of your own | [`shape`] |
-//! | tables, and what the paper claims | [`render`], [`of_task`], [`claims`] |
+//! | tables, and what the paper claims | [`render`], [`beyond`], [`of_task`], [`claims`] |
 //!
 //! Everything is counted in whole numbers, so that no order of adding up, and no number of
 //! threads, changes an outcome.
 
+mod beyond;
 mod chain;
 mod credit;
 mod file;
@@ -28,11 +30,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Data, Result, RunConfig, load_run};
 
+pub use beyond::BeyondCounting;
 pub use chain::{Chain, ChainPointers, Moment};
 pub use credit::{Credit, Share, Shares};
 pub use file::{ANALYSES, Analyses};
 pub use pointers::{Along, PointerStudy, Shapes};
-pub use summary::{claims, of_task, render, tasks};
+pub use summary::{beyond, claims, of_task, render, tasks};
 
 /// What was found out about one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct Analysis {
     pub seed: u64,
     /// Epochs trained.
     pub epochs: u64,
+    /// Answers that counting cannot tell apart, one entry for each test size.
+    #[serde(default)]
+    pub beyond: Vec<BeyondCounting>,
     /// Credit, one entry for each test size.
     pub credit: Vec<Credit>,
     /// Pointers, one entry for each test size; empty for models without pointers of their own.
@@ -68,6 +74,7 @@ pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<A
         model: config.model.clone(),
         seed: config.seed,
         epochs: config.epochs,
+        beyond: Vec::new(),
         credit: Vec::new(),
         pointers: Vec::new(),
         chains: Vec::new(),
@@ -75,6 +82,7 @@ pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<A
     let owns_pointers = model.config().owns_pointers();
     for set in data.tests(&config.test, config.seed) {
         let set = set?;
+        analysis.beyond.push(BeyondCounting::of(model, &set)?);
         analysis.credit.push(Credit::of(model, &set)?);
         if owns_pointers {
             analysis.pointers.push(PointerStudy::of(model, &set)?);

@@ -1,6 +1,6 @@
 //! Analyses in tables, means over seeds, and what the paper claims about them.
 
-use super::{Analyses, Analysis, Chain, Credit, PointerStudy};
+use super::{Analyses, Analysis, BeyondCounting, Chain, Credit, PointerStudy};
 use crate::{
     Check, Claim,
     tables::{self, Table},
@@ -11,6 +11,7 @@ pub fn render(analyses: &Analyses) -> String {
     let mut text = String::new();
     for task in tasks(analyses) {
         text += &format!("## {}\n\n", tables::title(task));
+        text.extend(beyond(analyses, task).iter().map(Table::markdown));
         text.extend(of_task(analyses, task).iter().map(Table::markdown));
     }
     text + &tables::render_claims(&claims(analyses))
@@ -61,6 +62,30 @@ fn header(sizes: impl Iterator<Item = usize>) -> Vec<String> {
 }
 
 type Number<T> = (&'static str, fn(&T) -> f64);
+
+/// What the models know beyond counting; `None` for files written before that was looked at.
+pub fn beyond(analyses: &Analyses, task: &str) -> Option<Table> {
+    const NUMBERS: [Number<BeyondCounting>; 3] = [
+        ("where the truth is 1", |beyond| beyond.where_1),
+        ("where it is 0", |beyond| beyond.where_0),
+        ("difference", BeyondCounting::gain),
+    ];
+    let models = models(analyses, task);
+    let mut rows = Vec::new();
+    for model in &models {
+        for (name, number) in NUMBERS {
+            let name = format!("`{model}`: {name}");
+            rows.push(row(analyses, (task, model), name, |run| &run.beyond, number));
+        }
+    }
+    let studies = analyses.of(task, models[0]).next().map_or(&[][..], |run| &run.beyond);
+    (!studies.is_empty()).then(|| Table {
+        title: "Beyond counting: answers 1 to operations on nodes equally often operated on"
+            .to_owned(),
+        header: header(studies.iter().map(|beyond| beyond.nodes)),
+        rows,
+    })
+}
 
 fn credit(analyses: &Analyses, task: &str) -> Table {
     const NUMBERS: [Number<Credit>; 7] = [
@@ -170,9 +195,24 @@ fn valid_steps(chain: &Chain) -> usize {
 
 /// What the paper says about credit and pointers, each with whether our runs agree.
 pub fn claims(analyses: &Analyses) -> Vec<Claim> {
-    let all =
-        [amplifies(analyses), amplifies_live(analyses), valid_chain(analyses), shallower(analyses)];
+    let all = [
+        beyond_counting(analyses),
+        amplifies(analyses),
+        amplifies_live(analyses),
+        valid_chain(analyses),
+        shallower(analyses),
+    ];
     all.into_iter().filter(|claim| !claim.checks.is_empty()).collect()
+}
+
+fn beyond_counting(analyses: &Analyses) -> Claim {
+    Claim {
+        name: "Ours: PGN knows more than how often u and v were operated on",
+        criterion: "Not a claim of the paper. Among operations on nodes that were equally often \
+                    operated on before, the share of answers 1 where the truth is 1, less that \
+                    where it is 0, is larger for `pgn` than for `gnn`.",
+        checks: larger(analyses, |run| &run.beyond, |beyond| (beyond.nodes, beyond.gain())),
+    }
 }
 
 fn amplifies(analyses: &Analyses) -> Claim {
@@ -180,7 +220,7 @@ fn amplifies(analyses: &Analyses) -> Claim {
         name: "PGN amplifies the credit of relevant nodes (appendix D)",
         criterion: "The share of the readout that comes from u, v and the other nodes with mask \
                     0, mean over the rollout, is larger for `pgn` than for `gnn`.",
-        checks: larger(analyses, |credit| credit.both.mean.relevant()),
+        checks: larger(analyses, credits, |credit| (credit.nodes, credit.both.mean.relevant())),
     }
 }
 
@@ -190,12 +230,20 @@ fn amplifies_live(analyses: &Analyses) -> Claim {
         criterion: "The same share (not a claim of the paper), counting only dimensions in which \
                     some node is above 0, or which belong to z. In an idle dimension all nodes \
                     tie, and whoever gets its credit gets it by chance.",
-        checks: larger(analyses, |credit| credit.live.mean.relevant()),
+        checks: larger(analyses, credits, |credit| (credit.nodes, credit.live.mean.relevant())),
     }
 }
 
-/// Whether a share is larger for `pgn` than for `gnn`, at every task and size.
-fn larger(analyses: &Analyses, share: fn(&Credit) -> f64) -> Vec<Check> {
+fn credits(run: &Analysis) -> &[Credit] {
+    &run.credit
+}
+
+/// Whether a number is larger for `pgn` than for `gnn`, at every task and size.
+fn larger<T>(
+    analyses: &Analyses,
+    parts: fn(&Analysis) -> &[T],
+    number: fn(&T) -> (usize, f64),
+) -> Vec<Check> {
     let mut checks = Vec::new();
     for task in tasks(analyses) {
         let runs = |model| analyses.of(task, model).collect::<Vec<_>>();
@@ -203,19 +251,19 @@ fn larger(analyses: &Analyses, share: fn(&Credit) -> f64) -> Vec<Check> {
         if gnn.is_empty() || pgn.is_empty() {
             continue;
         }
-        let sizes = gnn.iter().chain(&pgn).map(|run| run.credit.len()).min().unwrap_or(0);
+        let sizes = gnn.iter().chain(&pgn).map(|run| parts(run).len()).min().unwrap_or(0);
         for size in 0..sizes {
-            let share = |run: &Analysis| share(&run.credit[size]);
+            let of = |run: &Analysis| number(&parts(run)[size]).1;
             let mean = |runs: &[&Analysis]| {
-                runs.iter().map(|run| share(run)).sum::<f64>() / runs.len() as f64
+                runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
             };
             let (theirs, ours) = (mean(&gnn), mean(&pgn));
             let of_seed = |pgn: &&Analysis| {
                 let gnn = gnn.iter().find(|gnn| gnn.seed == pgn.seed)?;
-                Some(share(pgn) > share(gnn))
+                Some(of(pgn) > of(gnn))
             };
             let seeds: Vec<bool> = pgn.iter().filter_map(of_seed).collect();
-            let nodes = pgn[0].credit[size].nodes;
+            let nodes = number(&parts(pgn[0])[size]).0;
             checks.push(Check {
                 text: format!("{task} n = {nodes}: `pgn` {ours:.3}, `gnn` {theirs:.3}"),
                 holds: ours > theirs,

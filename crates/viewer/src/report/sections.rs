@@ -1,13 +1,15 @@
 //! The text of a report, section by section.
 
+use pgn_figures::Figure;
 use pgn_lab::{Check, Claim, analysis, claims, tables};
 use tables::Table;
 
 use super::{Report, Run, html::Html, html::escape, moving::Moving};
 
-const CONTENTS: [(&str, &str); 7] = [
+const CONTENTS: [(&str, &str); 8] = [
     ("scores", "Scores"),
     ("curves", "Learning curves"),
+    ("beyond", "Beyond counting"),
     ("credit", "Credit"),
     ("pointers", "Pointers"),
     ("rollouts", "Rollouts"),
@@ -32,7 +34,7 @@ pub fn write(html: &mut Html, report: &Report, moving: &Moving) {
     html.raw(&format!("<nav aria-label=\"Contents\"><ul class=\"contents\">{links}</ul></nav>"));
     scores(html, report);
     curves(html, moving);
-    credit_and_pointers(html, report);
+    analyses(html, report);
     rollouts(html, moving);
     runs(html, report, moving);
     repeat(html, report);
@@ -121,10 +123,53 @@ fn place(curves: &usize) -> String {
     format!("<div data-curves=\"{curves}\"></div>")
 }
 
-fn credit_and_pointers(html: &mut Html, report: &Report) {
+fn analyses(html: &mut Html, report: &Report) {
     let figures = pgn_figures::of_analyses(&report.analyses);
-    let (credit, others): (Vec<_>, Vec<_>) =
+    let (beyond, figures): (Vec<_>, Vec<_>) =
+        figures.into_iter().partition(|figure| figure.name == "beyond");
+    let (credit, pointers): (Vec<_>, Vec<_>) =
         figures.into_iter().partition(|figure| figure.name.starts_with("credit"));
+    beyond_counting(html, report, beyond);
+    credit_and_pointers(html, report, credit, pointers);
+}
+
+fn draw(html: &mut Html, figures: Vec<Figure>) {
+    for figure in figures {
+        let picture = format!(
+            "<figure class=\"figure\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+             aria-label=\"Figure {}\">{}</div>",
+            escape(&figure.name),
+            figure.svg
+        );
+        html.raw(&picture);
+        html.element("figcaption", &figure.caption);
+        html.raw("</figure>");
+    }
+}
+
+fn beyond_counting(html: &mut Html, report: &Report, figures: Vec<Figure>) {
+    html.heading("beyond", "Beyond counting");
+    html.element(
+        "p",
+        "Much of F₁ can be had without a data structure, by counting how often the two nodes were \
+         operated on. Among operations on nodes that were equally often operated on before, how \
+         much likelier is the answer 1 where it is right than where it is wrong?",
+    );
+    draw(html, figures);
+    for task in analysis::tasks(&report.analyses) {
+        if let Some(table) = analysis::beyond(&report.analyses, task) {
+            html.element("h3", &tables::title(task));
+            html.table(&table);
+        }
+    }
+}
+
+fn credit_and_pointers(
+    html: &mut Html,
+    report: &Report,
+    credit: Vec<Figure>,
+    pointers: Vec<Figure>,
+) {
     html.heading("credit", "Credit");
     html.element(
         "p",
@@ -133,19 +178,6 @@ fn credit_and_pointers(html: &mut Html, report: &Report) {
          from the nodes that matter to an operation, those with mask 0 in the truth, and how much \
          would if all nodes got the same?",
     );
-    let draw = |html: &mut Html, figures: Vec<pgn_figures::Figure>| {
-        for figure in figures {
-            let picture = format!(
-                "<figure class=\"figure\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-                 aria-label=\"Figure {}\">{}</div>",
-                escape(&figure.name),
-                figure.svg
-            );
-            html.raw(&picture);
-            html.element("figcaption", &figure.caption);
-            html.raw("</figure>");
-        }
-    };
     let (apart, together): (Vec<_>, Vec<_>) =
         credit.into_iter().partition(|f| f.name.ends_with("-z") || f.name.ends_with("-h"));
     draw(html, together);
@@ -174,7 +206,7 @@ fn credit_and_pointers(html: &mut Html, report: &Report) {
         }
         tables.iter().skip(1).for_each(|table| html.table(table));
     }
-    draw(html, others);
+    draw(html, pointers);
     write_claims(
         html,
         "What the paper says of credit and pointers",

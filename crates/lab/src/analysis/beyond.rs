@@ -1,0 +1,85 @@
+//! What a model knows beyond counting: how it answers operations whose nodes were operated on
+//! equally often.
+
+use pgn_engine::{Model, Rollout};
+use pgn_structures::{Dataset, Sequence};
+use serde::{Deserialize, Serialize};
+
+use super::rounded;
+use crate::{
+    Result,
+    counting::{CELLS, counted},
+};
+
+/// The answers of a model to operations that [`Counting`](crate::Counting) cannot tell apart, over
+/// one test set.
+///
+/// F₁ does not distinguish a model that counts from one that looks at the structure. This does.
+/// Operations are sorted by how often u and v were operated on before (never, once, more often);
+/// in each of the six cases it is counted how often the model answers 1 where the truth does, and
+/// where it does not. Both shares are means over the cases, weighted by n₁n₀/(n₁ + n₀), where n₁
+/// and n₀ are a case's operations of either answer: a case in which all answers are the same has
+/// nothing to tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BeyondCounting {
+    /// Nodes per sequence, n.
+    pub nodes: usize,
+    /// Operations per sequence.
+    pub ops: usize,
+    /// Number of sequences.
+    pub sequences: usize,
+    /// Share of answers 1 where the truth is 1.
+    pub where_1: f64,
+    /// Share of answers 1 where the truth is 0.
+    pub where_0: f64,
+}
+
+/// Operations of one case: by the truth, how many there are and how many were answered with 1.
+#[derive(Clone, Copy, Default)]
+struct Case {
+    of: [u64; 2],
+    answered_1: [u64; 2],
+}
+
+impl BeyondCounting {
+    /// Rolls the model out freely over a test set.
+    pub fn of(model: &Model, set: &Dataset) -> Result<BeyondCounting> {
+        let sequences: Vec<Sequence<'_>> = set.sequences().collect();
+        let mut cases = [Case::default(); CELLS];
+        for (&sequence, rollout) in sequences.iter().zip(model.rollouts(&sequences)?) {
+            add(&mut cases, sequence, &rollout);
+        }
+        let [mut where_0, mut where_1, mut weights] = [0.0; 3];
+        for Case { of, answered_1 } in cases.iter().filter(|case| !case.of.contains(&0)) {
+            let [share_0, share_1] =
+                [0, 1].map(|truth| answered_1[truth] as f64 / of[truth] as f64);
+            let weight = (of[0] * of[1]) as f64 / (of[0] + of[1]) as f64;
+            where_0 += weight * share_0;
+            where_1 += weight * share_1;
+            weights += weight;
+        }
+        // With no case to look at, nothing is known.
+        let mean = |sum: f64| if weights == 0.0 { 0.0 } else { rounded(sum / weights) };
+        Ok(BeyondCounting {
+            nodes: set.nodes,
+            ops: set.ops,
+            sequences: set.count(),
+            where_1: mean(where_1),
+            where_0: mean(where_0),
+        })
+    }
+
+    /// The difference of the two: 1 for the truth, 0 for whoever only counts, answers always the
+    /// same, or at random.
+    pub fn gain(&self) -> f64 {
+        rounded(self.where_1 - self.where_0)
+    }
+}
+
+fn add(cases: &mut [Case; CELLS], sequence: Sequence<'_>, rollout: &Rollout) {
+    for ((cell, truth), &logit) in counted(sequence).zip(&rollout.query_logits) {
+        let truth = usize::from(truth);
+        cases[cell].of[truth] += 1;
+        cases[cell].answered_1[truth] += u64::from(logit > 0.0);
+    }
+}
