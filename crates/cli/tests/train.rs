@@ -6,6 +6,7 @@ use std::fs;
 
 use common::{SMALL, names, pgn, refused, results_without_times, stdout};
 use pgn_engine::{Config, Parameters};
+use pgn_structures::Task;
 
 #[test]
 fn a_run_directory_holds_what_the_contract_says() {
@@ -40,6 +41,18 @@ fn a_run_directory_holds_what_the_contract_says() {
     let eval: serde_json::Value = serde_json::from_str(&stdout(here, "eval run --json")).unwrap();
     assert_eq!(eval["test"], results_without_times(&run)["test"]);
     assert_eq!(eval["test"][1]["nodes"], 12);
+    // Counting on the same sequences stands beside, in JSON and in the table.
+    let task = Task::named(&results.task).unwrap();
+    let rule = pgn_lab::Counting::of_seed(&task, results.seed).unwrap();
+    let counting: Vec<f64> = results
+        .test
+        .iter()
+        .map(|set| rule.test(&task, results.seed, set.nodes, set.ops, set.sequences).unwrap().f1)
+        .collect();
+    assert_eq!(eval["counting_f1"], serde_json::json!(counting));
+    let line = format!("F1 of counting {:>20.3} {:>8.3}\n", counting[0], counting[1]);
+    let table = stdout(here, "eval run");
+    assert!(table.ends_with(&line), "{line}{table}");
 
     // Once more: nothing to do. With another setting: refused.
     let model = fs::read(run.join("model.safetensors")).unwrap();

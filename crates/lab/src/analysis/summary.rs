@@ -210,8 +210,11 @@ fn beyond_counting(analyses: &Analyses) -> Claim {
         name: "Ours: PGN knows more than how often u and v were operated on",
         criterion: "Not a claim of the paper. Among operations on nodes that were equally often \
                     operated on before, the share of answers 1 where the truth is 1, less that \
-                    where it is 0, is larger for `pgn` than for `gnn`.",
-        checks: larger(analyses, |run| &run.beyond, |beyond| (beyond.nodes, beyond.gain())),
+                    where it is 0, is larger for `pgn` than for `gnn` and `deepsets`.",
+        checks: ["gnn", "deepsets"]
+            .iter()
+            .flat_map(|other| larger(analyses, other, |run| &run.beyond, gain))
+            .collect(),
     }
 }
 
@@ -220,7 +223,9 @@ fn amplifies(analyses: &Analyses) -> Claim {
         name: "PGN amplifies the credit of relevant nodes (appendix D)",
         criterion: "The share of the readout that comes from u, v and the other nodes with mask \
                     0, mean over the rollout, is larger for `pgn` than for `gnn`.",
-        checks: larger(analyses, credits, |credit| (credit.nodes, credit.both.mean.relevant())),
+        checks: larger(analyses, "gnn", credits, |credit| {
+            (credit.nodes, credit.both.mean.relevant())
+        }),
     }
 }
 
@@ -230,42 +235,49 @@ fn amplifies_live(analyses: &Analyses) -> Claim {
         criterion: "The same share (not a claim of the paper), counting only dimensions in which \
                     some node is above 0, or which belong to z. In an idle dimension all nodes \
                     tie, and whoever gets its credit gets it by chance.",
-        checks: larger(analyses, credits, |credit| (credit.nodes, credit.live.mean.relevant())),
+        checks: larger(analyses, "gnn", credits, |credit| {
+            (credit.nodes, credit.live.mean.relevant())
+        }),
     }
+}
+
+fn gain(beyond: &BeyondCounting) -> (usize, f64) {
+    (beyond.nodes, beyond.gain())
 }
 
 fn credits(run: &Analysis) -> &[Credit] {
     &run.credit
 }
 
-/// Whether a number is larger for `pgn` than for `gnn`, at every task and size.
+/// Whether a number is larger for `pgn` than for another model, at every task and size.
 fn larger<T>(
     analyses: &Analyses,
+    other: &str,
     parts: fn(&Analysis) -> &[T],
     number: fn(&T) -> (usize, f64),
 ) -> Vec<Check> {
     let mut checks = Vec::new();
     for task in tasks(analyses) {
         let runs = |model| analyses.of(task, model).collect::<Vec<_>>();
-        let (gnn, pgn) = (runs("gnn"), runs("pgn"));
-        if gnn.is_empty() || pgn.is_empty() {
+        let (others, pgn) = (runs(other), runs("pgn"));
+        if others.is_empty() || pgn.is_empty() {
             continue;
         }
-        let sizes = gnn.iter().chain(&pgn).map(|run| parts(run).len()).min().unwrap_or(0);
+        let sizes = others.iter().chain(&pgn).map(|run| parts(run).len()).min().unwrap_or(0);
         for size in 0..sizes {
             let of = |run: &Analysis| number(&parts(run)[size]).1;
             let mean = |runs: &[&Analysis]| {
                 runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
             };
-            let (theirs, ours) = (mean(&gnn), mean(&pgn));
+            let (theirs, ours) = (mean(&others), mean(&pgn));
             let of_seed = |pgn: &&Analysis| {
-                let gnn = gnn.iter().find(|gnn| gnn.seed == pgn.seed)?;
-                Some(of(pgn) > of(gnn))
+                let other = others.iter().find(|other| other.seed == pgn.seed)?;
+                Some(of(pgn) > of(other))
             };
             let seeds: Vec<bool> = pgn.iter().filter_map(of_seed).collect();
             let nodes = number(&parts(pgn[0])[size]).0;
             checks.push(Check {
-                text: format!("{task} n = {nodes}: `pgn` {ours:.3}, `gnn` {theirs:.3}"),
+                text: format!("{task} n = {nodes}: `pgn` {ours:.3}, `{other}` {theirs:.3}"),
                 holds: ours > theirs,
                 seeds: Some((seeds.iter().filter(|&&holds| holds).count(), seeds.len())),
             });
