@@ -56,7 +56,7 @@ VARIANTS = {
 
 # The second study. Adam does not see the scale of a loss, so that losses × 5 clipped to 5 are the
 # answers' loss × 0.2 clipped to 1.
-TWO = "--clip 1 --query-weight 0.2 --candidates visited"
+VISITED = "--clip 1 --query-weight 0.2 --candidates visited"
 CHOOSING = {
     "clipped": "--clip 1",
     "clipped to 5": "--clip 5",
@@ -66,25 +66,22 @@ CHOOSING = {
     "clipped to 5, visited": "--clip 5 --candidates visited",
     "clipped to 5, pointer loss × 5": "--clip 5 --pointer-weight 5",
     "clipped to 5, pointer and mask loss × 5": "--clip 5 --pointer-weight 5 --mask-weight 5",
-}
-VISITED = {
-    "query loss × 0.2, clipped, visited": TWO,
-    "query loss × 0.2, clipped, visited, batches of 14": f"{TWO} --batch 14",
-    "query loss × 0.2, clipped, visited, mask loss × 3": f"{TWO} --mask-weight 3",
-    "query loss × 0.2, clipped, visited, rate 0.003": f"{TWO} --learning-rate 0.003",
-    "query loss × 0.2, clipped, visited, PyTorch's weights": f"{TWO} --initialisation torch",
+    "query loss × 0.2, clipped, visited": VISITED,
+    "query loss × 0.2, clipped, visited, batches of 14": f"{VISITED} --batch 14",
+    "query loss × 0.2, clipped, visited, mask loss × 3": f"{VISITED} --mask-weight 3",
+    "query loss × 0.2, clipped, visited, rate 0.003": f"{VISITED} --learning-rate 0.003",
+    "query loss × 0.2, clipped, visited, PyTorch's weights": f"{VISITED} --initialisation torch",
     "query loss × 0.1, clipped, visited": "--clip 1 --query-weight 0.1 --candidates visited",
-    "query loss × 0.2, clipped, visited, fresh sequences": f"{TWO} --stream",
+    "query loss × 0.2, clipped, visited, fresh sequences": f"{VISITED} --stream",
     "clipped, fresh sequences": "--clip 1 --stream",
     "clipped to 5, pointer loss × 5, visited": "--clip 5 --pointer-weight 5 --candidates visited",
     "clipped to 5, mask loss × 5, visited": "--clip 5 --mask-weight 5 --candidates visited",
 }
 for clip, factor in ((0, 5), (1, 5), (5, 2), (5, 5), (5, 10), (5, 20)):
     clipped = {0: "not clipped", 1: "clipped", 5: "clipped to 5"}[clip]
-    VISITED[f"{clipped}, pointer and mask loss × {factor}, visited"] = (
+    CHOOSING[f"{clipped}, pointer and mask loss × {factor}, visited"] = (
         f"--clip {clip} --pointer-weight {factor} --mask-weight {factor} --candidates visited"
     )
-CHOOSING |= VISITED
 
 # (task, model, epochs, seeds, variants): the plan, the questions that mattered most first.
 BOTH = ["as the paper has it", "clipped"]

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use pgn_structures::Task;
 use serde::{Deserialize, Serialize};
 
-use pgn_structures::Task;
-
-use crate::{Counting, Error, Result, Results, Scores, files, is_finished};
+use crate::{Counting, Error, Result, Results, Scores, TestScores, files, is_finished};
 
 /// All runs of a grid as one JSON file.
 pub const RUNS: &str = "runs.json";
@@ -111,11 +110,13 @@ impl Collection {
         Spread::of(&scores)
     }
 
-    /// F₁ of [`Counting`] on the same test sets.
+    /// F₁ of [`Counting`] on the same test sets; not on those of models with an iterated processor,
+    /// which may be too large to be held in memory.
     pub fn counting(&self, task: &str, nodes: usize) -> Option<Spread> {
         let structure = Task::named(task).ok()?;
         let score = |run: &&Results| {
-            let test = run.test.iter().find(|test| test.nodes == nodes)?;
+            let held = |test: &&TestScores| test.nodes == nodes && test.execution.is_none();
+            let test = run.test.iter().find(held)?;
             let rule = Counting::of_seed(&structure, run.seed).ok()?;
             let scores = rule.test(&structure, run.seed, nodes, test.ops, test.sequences);
             Some(scores.ok()?.f1)
