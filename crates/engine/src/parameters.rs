@@ -5,7 +5,7 @@
 
 use std::{ops::Range, path::Path};
 
-use pgn_structures::{Rng, Split, files::atomic_write};
+use pgn_structures::{Rng, Stream, files::atomic_write};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
 use crate::{Config, Error, Iterated, iterated::RELATIONS};
@@ -119,7 +119,7 @@ impl Parameters {
         let mut last = (0, 1);
         for tensor in &parameters.tensors {
             let values = &mut parameters.values[tensor.range.clone()];
-            let key = |number: u64, part| [seed, Split::Weights.stream(), number, part];
+            let key = |number: u64, part| [seed, Stream::Weights.number(), number, part];
             match tensor.shape[..] {
                 [fan_out, fan_in] => {
                     let number = WEIGHTS.iter().position(|&name| name == tensor.name);

@@ -1,6 +1,6 @@
 //! Training: gradients of a batch, in parallel over its sequences, and a step of Adam.
 
-use pgn_structures::{Rng, Sequence, Split};
+use pgn_structures::{Rng, Sequence, Stream};
 use rayon::prelude::*;
 
 use crate::{
@@ -243,7 +243,7 @@ impl Trainer {
             .with_max_len(1)
             .enumerate()
             .map(|(index, &sequence)| {
-                let key = [seed, Split::Noise.stream(), step, index as u64];
+                let key = [seed, Stream::Noise.number(), step, index as u64];
                 let mut tape = self.tapes.take(Tape::default);
                 let mut gradients = self.spare_gradients.take(|| WeightGradients::zeros(config));
                 gradients.clear();

@@ -4,7 +4,7 @@
 mod reference;
 
 use pgn_engine::{Config, Model, Parameters, Trainer, TrainerOptions};
-use pgn_structures::{Dataset, Operation, Rng, Sampling, Sequence, Split, Task};
+use pgn_structures::{Dataset, Operation, Rng, Sampling, Sequence, Stream, Task};
 use rayon::ThreadPoolBuilder;
 use reference::{
     cases::{presets, weights},
@@ -60,7 +60,7 @@ struct Large {
 
 impl Large {
     fn new(n: usize, ops: usize) -> Large {
-        let mut rng = Rng::new([n as u64, Split::Test.stream(), 0, 0]);
+        let mut rng = Rng::new([n as u64, Stream::Test.number(), 0, 0]);
         Large {
             priorities: (0..n).map(|_| rng.unit_f32()).collect(),
             operations: (0..ops).map(|_| Operation::sample(n as u32, &mut rng)).collect(),

@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use pgn_structures::{Dataset, Rng, Sampling, Sequence, Split, Task};
+use pgn_structures::{Dataset, Sampling, Sequence, Split, Stream, Task};
 
 use crate::{Result, RunConfig, TestConfig, files, teacher::Teacher};
-
-/// The stream that the seeds of [`Data::refresh`] are drawn from.
-const FRESH: u64 = 19;
 
 /// Training and validation sequences of a run, and the means to make its test sets.
 #[derive(Debug)]
@@ -64,7 +61,7 @@ impl Data {
     /// Replaces the training sequences by fresh ones, which depend on the run's seed and the
     /// epoch alone.
     pub fn refresh(&mut self, config: &RunConfig, epoch: u64) -> Result<()> {
-        let mut rng = Rng::new([config.seed, FRESH, 0, epoch]);
+        let mut rng = Stream::Fresh.rng(config.seed, 0, epoch);
         let seed = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
         self.train = self.sample(config, Split::Train, seed, config.data.sequences)?;
         Ok(())

@@ -1,7 +1,9 @@
 //! Disjoint-set union: incremental connectivity, section 3 of the paper.
 
 use crate::operation::check_node;
-use crate::{Feature, Node, Operation, OperationError, PointerStructure, Recorder, Rng, Visited};
+use crate::{
+    About, Feature, Node, Operation, OperationError, PointerStructure, Recorder, Split, Visited,
+};
 
 /// A disjoint-set union with path compression and linking by random priority.
 ///
@@ -76,7 +78,7 @@ impl Dsu {
 
     /// `nodes` sets of one node each, with priorities drawn from `seed`.
     pub fn with_seed(nodes: usize, seed: u64) -> Self {
-        let mut rng = Rng::new([seed, crate::Split::Given.stream(), nodes as u64, 0]);
+        let mut rng = Split::Given.rng(seed, nodes, 0);
         Dsu::new(&(0..nodes).map(|_| rng.unit_f32()).collect::<Vec<_>>())
     }
 
@@ -228,6 +230,17 @@ impl PointerStructure for Dsu {
             Linking::Priority => "dsu",
             Linking::Operands => "dsu-ordered",
         }
+    }
+
+    fn about(&self) -> About {
+        let (title, summary) = match self.linking {
+            Linking::Priority => ("Disjoint-set union", "disjoint-set union, linking by priority"),
+            Linking::Operands => (
+                "Disjoint-set union, ordered",
+                "disjoint-set union without priorities: u's root goes under v's",
+            ),
+        };
+        About::new(title, "query-union", summary, ["already together", "were apart, now joined"])
     }
 
     fn features(&self) -> &[Feature] {

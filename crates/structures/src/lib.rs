@@ -18,6 +18,7 @@
 //! # Ok::<(), pgn_structures::Error>(())
 //! ```
 
+mod about;
 mod csv;
 mod dataset_file;
 mod dsu;
@@ -38,13 +39,14 @@ mod task;
 mod transition;
 mod visited;
 
+pub use about::About;
 pub use csv::{operations_from_csv, read_operations};
 pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
 pub use feature::Feature;
 pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
 pub use operation::{Node, Operation};
-pub use rng::{Rng, Split};
+pub use rng::{Rng, Split, Stream};
 pub use rooted_forest::RootedForest;
 pub use sampling::{Sampling, given_priorities};
 pub use sequence::{Dataset, Sequence};

@@ -12,10 +12,10 @@ use crate::{Error, Result};
 /// A stream of random numbers, determined by its four-part key.
 ///
 /// ```
-/// use pgn_structures::{Rng, Split};
+/// use pgn_structures::{Rng, Stream};
 ///
 /// // What sequence 3 of the training set over 20 nodes is drawn from, at seed 1:
-/// let mut rng = Rng::new([1, Split::Train.stream(), 20, 3]);
+/// let mut rng = Rng::new([1, Stream::Train.number(), 20, 3]);
 /// assert!(rng.below(20) < 20);
 /// assert!((0.0..1.0).contains(&rng.unit_f32()));
 /// ```
@@ -25,8 +25,8 @@ pub struct Rng(ChaCha8Rng);
 impl Rng {
     /// The stream whose 256-bit ChaCha key is these four numbers, little-endian, in order.
     ///
-    /// By convention they are the seed, the [`Split::stream`], the number of nodes and the
-    /// index of the sequence, so that no stream depends on how many others are drawn.
+    /// By convention they are the seed, the [`Stream`], the number of nodes and the index of the
+    /// sequence, so that no stream depends on how many others are drawn.
     pub fn new(key: [u64; 4]) -> Self {
         let mut bytes = [0; 32];
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(key) {
@@ -70,6 +70,75 @@ impl Rng {
 
 /// What random numbers are for. Each purpose has a stream of its own, so that all models at one
 /// seed see the same data, whatever else they draw.
+///
+/// This is the only list of streams. The numbers never change: they are part of the keys, and so
+/// of every data set and every trained model. 4 to 15 are reserved for further splits, 23 and
+/// above for other purposes.
+///
+/// ```
+/// use pgn_structures::Stream;
+///
+/// let mut rng = Stream::Noise.rng(7, 0, 0); // seed 7, Adam step 0, sequence 0
+/// assert_eq!(Stream::Noise.number(), 17);
+/// assert!(rng.unit_f64() < 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u64)]
+pub enum Stream {
+    /// Training sequences: nodes, index.
+    Train = 0,
+    /// Validation sequences: nodes, index.
+    Validation = 1,
+    /// Test sequences: nodes, index.
+    Test = 2,
+    /// Priorities for operations that came from a user: nodes, index.
+    Given = 3,
+    /// Initial weights of a network: number of the tensor, part.
+    Weights = 16,
+    /// Noise while training or sampling from a network: Adam step, index of the sequence.
+    Noise = 17,
+    /// The order of batches: number of sequences, epoch.
+    Batches = 18,
+    /// Seeds of sequences that are sampled anew in every epoch: 0, epoch.
+    Fresh = 19,
+    /// Single operations to train on: Adam step, index.
+    Transitions = 20,
+    /// Random cases that a model is verified on: nodes, shape.
+    Verification = 21,
+    /// Everything that learnt machines draw.
+    Machines = 22,
+}
+
+impl Stream {
+    /// All streams, by number.
+    pub const ALL: [Stream; 11] = [
+        Stream::Train,
+        Stream::Validation,
+        Stream::Test,
+        Stream::Given,
+        Stream::Weights,
+        Stream::Noise,
+        Stream::Batches,
+        Stream::Fresh,
+        Stream::Transitions,
+        Stream::Verification,
+        Stream::Machines,
+    ];
+
+    /// The second part of the key of [`Rng::new`].
+    pub const fn number(self) -> u64 {
+        self as u64
+    }
+
+    /// The generator of this stream at `seed`; the last two parts of its key are as documented
+    /// for each stream.
+    pub fn rng(self, seed: u64, third: u64, fourth: u64) -> Rng {
+        Rng::new([seed, self.number(), third, fourth])
+    }
+}
+
+/// Which set a sequence belongs to. Each split is sampled from a [`Stream`] of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Split {
@@ -81,29 +150,25 @@ pub enum Split {
     Test,
     /// Operations that came from a user; only priorities may be drawn.
     Given,
-    /// Initial weights of a network. No sequences are drawn from it.
-    Weights,
-    /// Noise drawn while training or sampling from a network. No sequences are drawn from it.
-    Noise,
 }
 
 impl Split {
-    /// The splits that sequences belong to, as opposed to [`Split::Weights`] and
-    /// [`Split::Noise`].
-    pub const OF_SEQUENCES: [Split; 4] =
-        [Split::Train, Split::Validation, Split::Test, Split::Given];
+    /// All splits.
+    pub const ALL: [Split; 4] = [Split::Train, Split::Validation, Split::Test, Split::Given];
 
-    /// The second part of the key of [`Rng::new`]. These numbers never change; 4 to 15 are free
-    /// for splits to come, 18 and above for other purposes.
-    pub const fn stream(self) -> u64 {
+    /// What its sequences are drawn from.
+    pub const fn stream(self) -> Stream {
         match self {
-            Split::Train => 0,
-            Split::Validation => 1,
-            Split::Test => 2,
-            Split::Given => 3,
-            Split::Weights => 16,
-            Split::Noise => 17,
+            Split::Train => Stream::Train,
+            Split::Validation => Stream::Validation,
+            Split::Test => Stream::Test,
+            Split::Given => Stream::Given,
         }
+    }
+
+    /// The generator of sequence `index` over `nodes` nodes at `seed`.
+    pub fn rng(self, seed: u64, nodes: usize, index: u64) -> Rng {
+        self.stream().rng(seed, nodes as u64, index)
     }
 
     /// The name used in files and on the command line.
@@ -113,8 +178,6 @@ impl Split {
             Split::Validation => "validation",
             Split::Test => "test",
             Split::Given => "given",
-            Split::Weights => "weights",
-            Split::Noise => "noise",
         }
     }
 }
@@ -125,13 +188,13 @@ impl std::fmt::Display for Split {
     }
 }
 
-/// Parses the names of [`Split::OF_SEQUENCES`].
+/// Parses the names of [`Split::ALL`].
 impl std::str::FromStr for Split {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Split::OF_SEQUENCES.into_iter().find(|split| split.name() == name).ok_or_else(|| {
-            let known = Split::OF_SEQUENCES.map(Split::name).join(", ");
+        Split::ALL.into_iter().find(|split| split.name() == name).ok_or_else(|| {
+            let known = Split::ALL.map(Split::name).join(", ");
             Error::UnknownSplit { name: name.to_string(), known }
         })
     }

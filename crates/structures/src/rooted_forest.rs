@@ -1,7 +1,7 @@
 //! Rooted forests: dynamic tree connectivity whose whole state is its pointers.
 
 use crate::operation::check_node;
-use crate::{Feature, Node, Operation, OperationError, PointerStructure, Recorder, Visited};
+use crate::{About, Feature, Node, Operation, OperationError, PointerStructure, Recorder, Visited};
 
 /// A forest of rooted trees whose edges come and go; a node points to its parent, a root to itself.
 ///
@@ -140,6 +140,15 @@ impl RootedForest {
 impl PointerStructure for RootedForest {
     fn name(&self) -> &str {
         "forest"
+    }
+
+    fn about(&self) -> About {
+        About::new(
+            "Rooted forest",
+            "query-toggle",
+            "dynamic trees without splay trees: a node points to its parent",
+            ["were apart, now linked", "were connected, now cut"],
+        )
     }
 
     fn features(&self) -> &[Feature] {

@@ -54,14 +54,11 @@ impl Dataset {
     /// ```
     pub fn sample(task: &Task, sampling: &Sampling) -> Result<Dataset> {
         let &Sampling { nodes, ops, count, seed, split } = sampling;
-        if !Split::OF_SEQUENCES.contains(&split) {
-            return Err(Error::Request(format!("no sequences are drawn for the split `{split}`")));
-        }
         let mut dataset = Dataset::zeros(task, nodes, ops, count)?;
         dataset.seed = seed;
         dataset.split = split;
         dataset.fill(task, |structure, row| {
-            let mut rng = Rng::new([seed, split.stream(), nodes as u64, row.index as u64]);
+            let mut rng = split.rng(seed, nodes, row.index as u64);
             draw_priorities(&mut rng, row.priorities);
             structure.reset(row.priorities);
             row.run(structure, |structure, _| structure.sample(nodes as Node, &mut rng))
@@ -252,7 +249,7 @@ pub fn given_priorities(nodes: usize, seed: u64) -> Result<Vec<f32>> {
         )));
     }
     let mut priorities = vec![0.0; nodes];
-    let mut rng = Rng::new([seed, Split::Given.stream(), nodes as u64, 0]);
+    let mut rng = Split::Given.rng(seed, nodes, 0);
     draw_priorities(&mut rng, &mut priorities);
     Ok(priorities)
 }

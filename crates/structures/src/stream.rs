@@ -1,8 +1,6 @@
 //! Sequences one operation at a time, for structures too large for a data set.
 
-use crate::{
-    Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Split, Task, Visited,
-};
+use crate::{Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Task, Visited};
 
 /// Sequence `index` of what [`Dataset::sample`](crate::Dataset::sample) would sample, step by step
 /// and in O(n) memory: a data set keeps all pointers after every operation.
@@ -31,16 +29,13 @@ impl SequenceStream {
     /// A fresh structure, before its first operation.
     pub fn new(task: &Task, sampling: &Sampling, index: u64) -> Result<SequenceStream> {
         let &Sampling { nodes, seed, split, .. } = sampling;
-        if !Split::OF_SEQUENCES.contains(&split) {
-            return Err(Error::Request(format!("no sequences are drawn for the split `{split}`")));
-        }
         if !(2..=Sampling::MAX_NODES).contains(&nodes) {
             return Err(Error::Request(format!(
                 "nodes = {nodes}; expected from 2 to {}",
                 Sampling::MAX_NODES
             )));
         }
-        let mut rng = Rng::new([seed, split.stream(), nodes as u64, index]);
+        let mut rng = split.rng(seed, nodes, index);
         let mut priorities = vec![0.0; nodes];
         crate::sampling::draw_priorities(&mut rng, &mut priorities);
         let mut structure = task.make();

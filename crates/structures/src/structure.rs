@@ -1,6 +1,6 @@
 //! The one trait behind every learnable data structure.
 
-use crate::{Feature, Node, Operation, Rng, Visited};
+use crate::{About, Feature, Node, Operation, Rng, Visited};
 
 /// A pointer-based data structure that a network can learn to imitate.
 ///
@@ -11,6 +11,11 @@ use crate::{Feature, Node, Operation, Rng, Visited};
 pub trait PointerStructure: Send {
     /// The short name users type after `--task` and data-set files carry.
     fn name(&self) -> &str;
+
+    /// What people call it and its operation; the name unless overridden.
+    fn about(&self) -> About {
+        About::named(self.name())
+    }
 
     /// What a node is told about an operation; the paper's two features unless overridden.
     fn features(&self) -> &[Feature] {

@@ -3,10 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Task, Visited};
-
-/// The stream (second part of the generator's key) that transitions are drawn from.
-const STREAM: u64 = 20;
+use crate::{
+    Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Stream, Task, Visited,
+};
 
 /// One operation with the pointers before it and its ground truth, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,7 +136,7 @@ impl Curriculum {
     /// Draws transition number `index` of step `step`. It depends on these and the seed alone.
     pub fn sample(&self, task: &Task, seed: u64, step: u64, index: u64) -> Result<OwnedTransition> {
         self.check()?;
-        let mut rng = Rng::new([seed, STREAM, step, index]);
+        let mut rng = Stream::Transitions.rng(seed, step, index);
         let n = self.nodes[rng.below(self.nodes.len() as u32) as usize];
         let mut structure = task.make();
         let mut priorities = vec![0.0; n];

@@ -56,6 +56,23 @@ fn sampling_uses_only_the_trait() {
     }
 }
 
+/// The registry is the one place that knows what tasks are called.
+#[test]
+fn every_task_can_be_put_in_words() {
+    for task in Task::all() {
+        let name = task.name();
+        assert_eq!(task.is_in_paper(), ["dsu", "lct"].contains(&name));
+        assert!(task.title() != name && task.operation() != name, "{name}");
+        assert!(!task.summary().is_empty() && !task.summary().ends_with('.'), "{name}");
+        assert_ne!(task.answers()[0], task.answers()[1]);
+    }
+    let dsu = Task::named("dsu").unwrap();
+    assert_eq!((dsu.title(), dsu.operation()), ("Disjoint-set union", "query-union"));
+    let own = Task::new(|| Neighbours { nodes: 0, off: 0 });
+    assert_eq!((own.title(), own.operation()), ("neighbours", "neighbours"));
+    assert_eq!(own.answers(), ["no", "yes"]);
+}
+
 #[test]
 fn pointers_out_of_range_are_reported() {
     let task = Task::new(|| Neighbours { nodes: 0, off: 1 });
@@ -75,6 +92,7 @@ fn unknown_tasks_are_answered_with_the_known_ones() {
     for name in ["dsu", "lct"] {
         assert_eq!(Task::named(name).unwrap().features(), Feature::PAPER);
     }
+    assert!(Task::of_paper().eq(["dsu", "lct"]));
     let error = Task::named("heap").unwrap_err().to_string();
     assert_eq!(error, format!("unknown task `heap`: the known ones are {}", known.join(", ")));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use pgn_structures::{Dataset, Error, Operation, Rng, Sampling, Split, Task};
+use pgn_structures::{Dataset, Error, Operation, Rng, Sampling, Split, Stream, Task};
 
 const KEY: [u64; 4] = [1, 2, 3, 4];
 
@@ -100,19 +100,16 @@ fn more_sequences_or_operations_begin_with_the_same_ones() {
 fn seeds_splits_and_sequences_are_independent() {
     let mut seen = HashSet::new();
     for seed in 0..5 {
-        for split in Split::OF_SEQUENCES {
+        for split in Split::ALL {
             for sequence in set(20, 30, 5, seed, split).sequences() {
                 assert!(seen.insert(format!("{:?}", sequence.operations)), "{seed} {split}");
                 assert!(seen.insert(format!("{:?}", sequence.priorities)), "{seed} {split}");
             }
         }
     }
-    let streams: HashSet<u64> = [Split::Weights, Split::Noise]
-        .into_iter()
-        .chain(Split::OF_SEQUENCES)
-        .map(Split::stream)
-        .collect();
-    assert_eq!(streams, HashSet::from([0, 1, 2, 3, 16, 17]));
+    let numbers = Stream::ALL.map(Stream::number);
+    assert_eq!(numbers, [0, 1, 2, 3, 16, 17, 18, 19, 20, 21, 22]);
+    assert_eq!(Split::ALL.map(|split| split.stream().number()), [0, 1, 2, 3]);
 }
 
 #[test]
@@ -161,7 +158,6 @@ fn requests_without_sense_are_refused() {
         (Sampling { ops: 0, ..fine }, "ops = 0"),
         (Sampling { count: 0, ..fine }, "count = 0"),
         (Sampling { count: usize::MAX / 2, ..fine }, "do not fit in memory"),
-        (Sampling { split: Split::Weights, ..fine }, "`weights`"),
     ] {
         let error = Dataset::sample(&task, &sampling).unwrap_err();
         assert!(matches!(error, Error::Request(_)), "{error:?}");

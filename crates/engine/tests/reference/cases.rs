@@ -3,7 +3,7 @@
 use pgn_engine::{
     AttentionInput, Candidates, Config, Forcing, LossWeights, Parameters, Pointers, Processor,
 };
-use pgn_structures::{Dataset, Feature, Operation, Rng, Sampling, Split, Task};
+use pgn_structures::{Dataset, Feature, Operation, Rng, Sampling, Split, Stream, Task};
 
 /// The paper's ten models, and points between them that use every other setting: named, for
 /// messages.
@@ -71,7 +71,7 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
 /// that scores differ by more than rounding.
 pub fn weights(config: &Config, seed: u64) -> Parameters {
     let mut parameters = Parameters::initial(config, seed);
-    let mut rng = Rng::new([seed, Split::Weights.stream(), 1000, 0]);
+    let mut rng = Rng::new([seed, Stream::Weights.number(), 1000, 0]);
     for name in ["encoder.bias", "message.bias", "update.bias", "decoder.bias", "mask.bias"] {
         if let Some(values) = parameters.get_mut(name) {
             values.iter_mut().for_each(|value| *value = 0.6 * rng.unit_f32() - 0.3);

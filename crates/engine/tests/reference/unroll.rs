@@ -1,7 +1,7 @@
 //! Training: a sequence unrolled beside its ground truth, and its losses.
 
 use pgn_engine::{Config, Forcing, Pointers};
-use pgn_structures::{Rng, Sequence, Split};
+use pgn_structures::{Rng, Sequence, Stream};
 
 use super::{
     Margin, best,
@@ -77,7 +77,7 @@ pub fn unroll(
     let per_node = per_step / n as f64;
     let weights = config.losses;
     // The key documented at `TrainerOptions::seed`'s use: one stream a sequence and step of Adam.
-    let key = [share.seed, Split::Noise.stream(), share.adam_steps, share.index as u64];
+    let key = [share.seed, Stream::Noise.number(), share.adam_steps, share.index as u64];
     let mut noise = Rng::new(key);
     let mut losses = Losses::default();
     let mut decisions = Decisions { pointers: Vec::new(), right: Vec::new() };

@@ -12,7 +12,7 @@ pub use aggregate::{Aggregate, Count, Max, Min, Sum};
 use splay::{Link, NIL};
 
 use crate::operation::check_node;
-use crate::{Node, Operation, OperationError, PointerStructure, Recorder, Visited};
+use crate::{About, Node, Operation, OperationError, PointerStructure, Recorder, Visited};
 
 /// A forest of rooted trees whose edges come and go, with one pointer per node.
 ///
@@ -251,6 +251,15 @@ impl<A: Aggregate> LinkCutTree<A> {
 impl PointerStructure for LinkCutTree {
     fn name(&self) -> &str {
         "lct"
+    }
+
+    fn about(&self) -> About {
+        About::new(
+            "Link/cut tree",
+            "query-toggle",
+            "link/cut tree: dynamic trees as splay trees of preferred paths",
+            ["were apart, now linked", "were connected, now cut"],
+        )
     }
 
     fn reset(&mut self, priorities: &[f32]) {
