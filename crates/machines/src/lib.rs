@@ -1,0 +1,40 @@
+//! Data structures as programs of micro-steps: the ground truth of machines. No learning in here.
+//!
+//! A [`Program`] works on n nodes with pointer fields and bits. Each micro-step reads a handful
+//! of fields around the registers and writes a few. What a state's step ever reads is its
+//! [`Lens`]; what the lens shows is a [`View`], a small graph without node numbers; what is
+//! written is an [`Action`]. There are finitely many views, so that a network which maps each to
+//! the program's action is right for every n and every sequence of operations.
+//!
+//! | if you want … | look at |
+//! | --- | --- |
+//! | a data structure of your own | [`Program`], [`Memory`], [`Signature`] |
+//! | pairs to train on | [`Machine::consistent`], [`Machine::traces`] |
+//! | to run a network | [`Machine::run`] with any function from views to actions |
+//! | ready-made structures | [`programs`] |
+//!
+//! `docs/machines.md` has the idea, the proof and its assumptions.
+
+mod action;
+mod consistent;
+mod draft;
+mod error;
+mod lens;
+mod machine;
+mod memory;
+mod program;
+pub mod programs;
+mod signature;
+mod store;
+mod view;
+
+pub use action::{Action, Write};
+pub use draft::Draft;
+pub use error::{Error, Result};
+pub use lens::{Lens, Path, PathRead, Read};
+pub use machine::{Machine, Outcome};
+pub use memory::Memory;
+pub use program::{Call, Program};
+pub use signature::{Control, Halt, OperationSignature, Signature, State};
+pub use store::Store;
+pub use view::{Comparison, Seen, View};

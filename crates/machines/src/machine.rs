@@ -1,0 +1,382 @@
+//! A program with its lenses: views, actions, and runs with any function from one to the other.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pgn_structures::{Node, Rng};
+
+use crate::draft::Draft;
+use crate::lens::Read;
+use crate::{
+    Action, Call, Comparison, Error, Halt, Lens, Memory, Program, Result, Seen, Signature, Store,
+    View, Write, consistent,
+};
+
+/// How an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With nothing to say.
+    Done,
+    /// With ŷ.
+    Answer(bool),
+    /// With a node or nil.
+    Node(Option<Node>),
+    /// It could not be carried out, for this reason.
+    Refused(String),
+}
+
+/// A [`Program`] together with the lens of each of its states, which its steps determine.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pgn_machines::{Machine, Outcome, Store, programs::Dsu};
+///
+/// let machine = Machine::new(Arc::new(Dsu::new()))?;
+/// let mut store = Store::new(machine.signature(), &[0.1, 0.7, 0.4, 0.9]);
+///
+/// // Any function from views to actions can drive it; here the program itself.
+/// let mut policy = |view: &_| machine.action(view).unwrap();
+/// let query_union = machine.operation("query_union")?;
+/// let outcome = machine.run(&mut store, query_union, &[0, 1], &mut policy)?;
+/// assert_eq!(outcome, Outcome::Answer(true)); // they were apart
+/// assert_eq!(store.pointer(0, 0), Some(1));
+///
+/// // All there is to learn:
+/// let pairs = machine.consistent();
+/// assert!(pairs.iter().all(|(view, action)| machine.action(view).as_ref() == Some(action)));
+/// # Ok::<(), pgn_machines::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Machine {
+    program: Arc<dyn Program>,
+    lenses: Vec<Lens>,
+}
+
+impl Machine {
+    /// Finds the lenses of a program.
+    pub fn new(program: Arc<dyn Program>) -> Result<Self> {
+        program.signature().check().map_err(Error::Program)?;
+        let lenses = (0..)
+            .zip(&program.signature().states)
+            .map(|(state, declared)| match declared.halt {
+                Some(_) => Ok(Lens::default()),
+                None => consistent::lens_of(&*program, state),
+            })
+            .collect::<Result<_>>()?;
+        Ok(Machine { program, lenses })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &dyn Program {
+        &*self.program
+    }
+
+    /// The program's names.
+    pub fn signature(&self) -> &Signature {
+        self.program.signature()
+    }
+
+    /// What each state looks at.
+    pub fn lenses(&self) -> &[Lens] {
+        &self.lenses
+    }
+
+    /// The number of the operation of this name.
+    pub fn operation(&self, name: &str) -> Result<usize> {
+        let signature = self.signature();
+        signature.operation_named(name).ok_or_else(|| {
+            let known: Vec<_> = signature.operations.iter().map(|o| o.name.as_str()).collect();
+            Error::Call(format!(
+                "program `{}` has no operation `{name}`; it has {}",
+                signature.name,
+                known.join(", ")
+            ))
+        })
+    }
+
+    /// What the program does on a view; `None` where it is not defined.
+    pub fn action(&self, view: &View) -> Option<Action> {
+        let mut draft = Draft::of_view(self.signature(), view.clone());
+        let next = self.program.step(view.state, &mut draft)?;
+        draft.finish(next)
+    }
+
+    /// Every consistent view on which the program is defined, with its action, by state.
+    pub fn consistent(&self) -> Vec<(View, Action)> {
+        let mut pairs = Vec::new();
+        for (state, lens) in (0..).zip(&self.lenses) {
+            if self.signature().states[usize::from(state)].halt.is_some() {
+                continue;
+            }
+            // `new` has enumerated what the program reads; the lens shows little more.
+            let views = consistent::views(&*self.program, state, lens).unwrap_or_default();
+            pairs.extend(views.into_iter().filter_map(|view| {
+                let action = self.action(&view)?;
+                Some((view, action))
+            }));
+        }
+        pairs
+    }
+
+    /// The different views met in these operations, with the program's actions, in the order in
+    /// which they are first met. The store is left as after them.
+    pub fn traces(
+        &self,
+        store: &mut Store,
+        calls: impl IntoIterator<Item = Call>,
+    ) -> Result<Vec<(View, Action)>> {
+        let mut met = HashSet::new();
+        let mut pairs = Vec::new();
+        for call in calls {
+            self.drive(store, call.operation, &call.arguments, &mut |view| {
+                let action = self.action(view).ok_or_else(|| self.undefined(view))?;
+                if met.insert(view.clone()) {
+                    pairs.push((view.clone(), action.clone()));
+                }
+                Ok(action)
+            })?;
+        }
+        Ok(pairs)
+    }
+
+    /// The different views met in `sequences` random sequences of `operations` operations over
+    /// `nodes` nodes with random keys, as the program draws them.
+    pub fn sampled_traces(
+        &self,
+        sequences: u64,
+        nodes: usize,
+        operations: usize,
+        seed: u64,
+    ) -> Result<Vec<(View, Action)>> {
+        let mut met = HashSet::new();
+        let mut pairs = Vec::new();
+        for sequence in 0..sequences {
+            let stream = pgn_structures::Split::Train.stream();
+            let mut rng = Rng::new([seed, stream, nodes as u64, sequence]);
+            let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
+            let mut store = Store::new(self.signature(), &keys);
+            for _ in 0..operations {
+                let call = self.program.sample(&store, &mut rng);
+                for pair in self.traces(&mut store, [call])? {
+                    if met.insert(pair.0.clone()) {
+                        pairs.push(pair);
+                    }
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Carries out an operation, asking `policy` what to do at every micro-step.
+    ///
+    /// The nodes it visited are in [`Store::visited`]. Actions that cannot be carried out and
+    /// operations that do not end are errors, and leave the store as it is at that point.
+    pub fn run(
+        &self,
+        store: &mut Store,
+        operation: usize,
+        arguments: &[Node],
+        policy: &mut impl FnMut(&View) -> Action,
+    ) -> Result<Outcome> {
+        self.drive(store, operation, arguments, &mut |view| Ok(policy(view)))
+    }
+
+    /// Carries out an operation with the program itself, without views: the fastest way to have
+    /// ground truth.
+    pub fn run_program(
+        &self,
+        store: &mut Store,
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
+        let mut state = self.begin(store, operation, arguments)?;
+        for _ in 0..steps_allowed(store) {
+            if let Some(outcome) = self.outcome(store, state) {
+                return Ok(outcome);
+            }
+            state = self.program.step(state, store).ok_or_else(|| {
+                // Reads are undone by nothing, writes of this step are: the picture is of now.
+                self.undefined(&self.view(store, state, &mut Vec::new()))
+            })?;
+        }
+        Err(Error::Endless { steps: steps_allowed(store) })
+    }
+
+    fn drive(
+        &self,
+        store: &mut Store,
+        operation: usize,
+        arguments: &[Node],
+        policy: &mut impl FnMut(&View) -> Result<Action>,
+    ) -> Result<Outcome> {
+        let mut state = self.begin(store, operation, arguments)?;
+        let mut nodes = Vec::new();
+        for _ in 0..steps_allowed(store) {
+            if let Some(outcome) = self.outcome(store, state) {
+                return Ok(outcome);
+            }
+            let view = self.view(store, state, &mut nodes);
+            let action = policy(&view)?;
+            action.check(&view, self.signature()).map_err(|trouble| Error::Action {
+                trouble,
+                view: view.picture(self.signature()),
+            })?;
+            self.apply(store, &nodes, &action);
+            state = action.next;
+        }
+        Err(Error::Endless { steps: steps_allowed(store) })
+    }
+
+    /// Puts the arguments of an operation in place; the state it starts in.
+    pub fn begin(&self, store: &mut Store, operation: usize, arguments: &[Node]) -> Result<u8> {
+        let signature = self.signature();
+        let Some(declared) = signature.operations.get(operation) else {
+            let count = signature.operations.len();
+            return Err(Error::Call(format!(
+                "operation {operation} is unknown; there are {count}"
+            )));
+        };
+        if declared.arguments.len() != arguments.len() {
+            return Err(Error::Call(format!(
+                "operation `{}` takes {} nodes; {} were given",
+                declared.name,
+                declared.arguments.len(),
+                arguments.len()
+            )));
+        }
+        if let Some(&node) = arguments.iter().find(|&&node| node as usize >= store.len()) {
+            return Err(Error::NodeOutOfRange { node, nodes: store.len() });
+        }
+        store.begin(signature, operation, arguments);
+        Ok(declared.entry)
+    }
+
+    /// The outcome, if the operation ends in this state.
+    pub fn outcome(&self, store: &Store, state: u8) -> Option<Outcome> {
+        let halt = self.signature().states[usize::from(state)].halt.as_ref()?;
+        Some(match halt {
+            Halt::Done => Outcome::Done,
+            Halt::Answer(answer) => Outcome::Answer(*answer),
+            Halt::Node(register) => Outcome::Node(store.register(usize::from(*register))),
+            Halt::Refused(reason) => Outcome::Refused(reason.clone()),
+        })
+    }
+
+    /// What the lens of `state` shows, and which nodes of the store the view's are.
+    pub fn view(&self, store: &Store, state: u8, nodes: &mut Vec<Node>) -> View {
+        let signature = self.signature();
+        let lens = &self.lenses[usize::from(state)];
+        let mut view = View::empty(state, signature);
+        let mut slots: Vec<Option<u8>> = Vec::with_capacity(lens.paths.len());
+        nodes.clear();
+        for &read in &lens.reads {
+            match read {
+                Read::Control(control) => {
+                    let control = usize::from(control);
+                    view.controls[control] = Some(store.controls[control]);
+                }
+                Read::Register(register) => {
+                    let found = store.register(usize::from(register));
+                    let seen = see(found, &mut view, nodes, signature, &mut slots);
+                    view.registers[usize::from(register)] = seen;
+                }
+                Read::Pointer(slot, field) => match slots[usize::from(slot)] {
+                    None => slots.push(None),
+                    Some(node) => {
+                        let field = usize::from(field);
+                        let found = store.pointer(nodes[usize::from(node)], field);
+                        let seen = see(found, &mut view, nodes, signature, &mut slots);
+                        let index = usize::from(node) * signature.pointers.len();
+                        view.pointers[index + field] = seen;
+                    }
+                },
+                Read::Bit(slot, bit) => {
+                    if let Some(node) = slots[usize::from(slot)] {
+                        let index = usize::from(node) * signature.bits.len() + usize::from(bit);
+                        let set = store.bit(nodes[usize::from(node)], usize::from(bit));
+                        view.bits[index] = Some(set);
+                    }
+                }
+                Read::Less(a, b) => {
+                    if let (Some(a), Some(b)) = (slots[usize::from(a)], slots[usize::from(b)])
+                        && view.less(a, b).is_none()
+                    {
+                        let less = store.less(nodes[usize::from(a)], nodes[usize::from(b)]);
+                        view.comparisons.push(Comparison { a, b, less });
+                    }
+                }
+            }
+        }
+        view
+    }
+
+    /// Carries out an action that [`Action::check`] found nothing wrong with.
+    pub fn apply(&self, store: &mut Store, nodes: &[Node], action: &Action) {
+        let signature = self.signature();
+        let target = |write: Write| match write {
+            Write::Keep => None,
+            Write::Nil => Some(None),
+            Write::Node(node) => Some(Some(nodes[usize::from(node)])),
+        };
+        for (index, &node) in nodes.iter().enumerate() {
+            let fields = signature.pointers.len();
+            for field in 0..fields {
+                if let Some(to) = target(action.pointers[index * fields + field]) {
+                    store.set_pointer(node, field, to);
+                }
+            }
+            let bits = signature.bits.len();
+            for bit in (0..bits).filter(|bit| action.toggles[index * bits + bit]) {
+                store.toggle(node, bit);
+            }
+            let marks = signature.marks.len();
+            for mark in (0..marks).filter(|mark| action.marks[index * marks + mark]) {
+                store.mark(node, mark);
+            }
+        }
+        for (register, &write) in action.registers.iter().enumerate() {
+            if let Some(to) = target(write) {
+                store.set_register(register, to);
+            }
+        }
+        for (control, &value) in action.controls.iter().enumerate() {
+            if let Some(value) = value {
+                store.set_control(control, value);
+            }
+        }
+    }
+
+    fn undefined(&self, view: &View) -> Error {
+        let signature = self.signature();
+        Error::Undefined { program: signature.name.clone(), view: view.picture(signature) }
+    }
+}
+
+/// Adds what was found behind a pointer to a view.
+fn see(
+    found: Option<Node>,
+    view: &mut View,
+    nodes: &mut Vec<Node>,
+    signature: &Signature,
+    slots: &mut Vec<Option<u8>>,
+) -> Seen {
+    let Some(found) = found else {
+        slots.push(None);
+        return Seen::Nil;
+    };
+    let index = match nodes.iter().position(|&node| node == found) {
+        Some(index) => index as u8,
+        None => {
+            nodes.push(found);
+            view.add_node(signature)
+        }
+    };
+    slots.push(Some(index));
+    Seen::Node(index)
+}
+
+/// Micro-steps after which an operation is taken not to end: more than any of a program that
+/// walks over all nodes a few times takes.
+fn steps_allowed(store: &Store) -> u64 {
+    10_000 + 100 * store.len() as u64
+}

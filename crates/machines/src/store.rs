@@ -1,0 +1,197 @@
+//! Plain memory: the nodes of a structure in arrays.
+
+use pgn_structures::{Node, Visited};
+
+use crate::{Memory, Signature};
+
+/// No node.
+pub(crate) const NIL: Node = Node::MAX;
+
+/// n nodes with their fields, keys, and the registers and fields of the controller.
+///
+/// A node is a few adjacent words: its pointers, then its bits. A node of the link/cut tree takes
+/// 16 bytes.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) words: Vec<u32>,
+    /// Words per node.
+    pub(crate) stride: usize,
+    /// Pointer fields per node; the bits follow, in one word.
+    pub(crate) fields: usize,
+    pub(crate) keys: Vec<u32>,
+    pub(crate) registers: Vec<Node>,
+    pub(crate) controls: Vec<u8>,
+    pub(crate) visited: Visited,
+    marks: Vec<(u8, Node)>,
+}
+
+impl Store {
+    /// One node per key, all pointers nil, all bits 0.
+    pub fn new(signature: &Signature, keys: &[f32]) -> Self {
+        Store::with_ranks(signature, keys.iter().map(|&key| ordered(key)).collect())
+    }
+
+    /// The same with keys that are numbers.
+    pub fn with_ranks(signature: &Signature, keys: Vec<u32>) -> Self {
+        let fields = signature.pointers.len();
+        let stride = fields + usize::from(!signature.bits.is_empty());
+        let mut words = vec![NIL; stride * keys.len()];
+        if stride > fields {
+            words.iter_mut().skip(fields).step_by(stride).for_each(|bits| *bits = 0);
+        }
+        Store {
+            words,
+            stride,
+            fields,
+            registers: vec![NIL; signature.registers.len()],
+            controls: vec![0; signature.controls.len()],
+            visited: Visited::new(keys.len()),
+            keys,
+            marks: Vec::new(),
+        }
+    }
+
+    /// Number of nodes, n.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// A pointer field of a node.
+    pub fn pointer(&self, node: Node, field: usize) -> Option<Node> {
+        node_of(self.words[node as usize * self.stride + field])
+    }
+
+    /// A bit of a node.
+    pub fn bit(&self, node: Node, bit: usize) -> bool {
+        self.words[node as usize * self.stride + self.fields] >> bit & 1 == 1
+    }
+
+    /// Whether the key of `a` is less than that of `b`.
+    pub fn less(&self, a: Node, b: Node) -> bool {
+        self.keys[a as usize] < self.keys[b as usize]
+    }
+
+    /// A register.
+    pub fn register(&self, register: usize) -> Option<Node> {
+        node_of(self.registers[register])
+    }
+
+    /// Changes the key of a node: for a host that reuses nodes.
+    pub fn set_key(&mut self, node: Node, rank: u32) {
+        self.keys[node as usize] = rank;
+    }
+
+    /// The nodes that the last operation visited.
+    pub fn visited(&self) -> &Visited {
+        &self.visited
+    }
+
+    /// Marks other than `visit` that were set since this was last called, in order.
+    pub fn take_marks(&mut self) -> Vec<(u8, Node)> {
+        std::mem::take(&mut self.marks)
+    }
+
+    /// All fields of all nodes, for comparing two stores.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Prepares for an operation: arguments in registers, everything else as at the start.
+    pub(crate) fn begin(&mut self, signature: &Signature, operation: usize, arguments: &[Node]) {
+        let operation = &signature.operations[operation];
+        self.registers.fill(NIL);
+        self.controls.fill(0);
+        for (&register, &node) in operation.arguments.iter().zip(arguments) {
+            self.registers[usize::from(register)] = node;
+        }
+        for &(control, value) in &operation.controls {
+            self.controls[usize::from(control)] = value;
+        }
+        self.visited.clear();
+    }
+}
+
+pub(crate) fn node_of(word: u32) -> Option<Node> {
+    (word != NIL).then_some(word)
+}
+
+/// A number that compares as the float does; not a number comes last.
+fn ordered(key: f32) -> u32 {
+    let bits = (key + 0.0).to_bits(); // -0 becomes 0
+    if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
+}
+
+impl Memory for Store {
+    #[inline]
+    fn register(&mut self, register: usize) -> Option<Node> {
+        node_of(self.registers[register])
+    }
+
+    #[inline]
+    fn pointer(&mut self, node: Node, field: usize) -> Option<Node> {
+        Store::pointer(self, node, field)
+    }
+
+    #[inline]
+    fn bit(&mut self, node: Node, bit: usize) -> bool {
+        Store::bit(self, node, bit)
+    }
+
+    #[inline]
+    fn less(&mut self, a: Node, b: Node) -> bool {
+        Store::less(self, a, b)
+    }
+
+    #[inline]
+    fn control(&mut self, control: usize) -> u8 {
+        self.controls[control]
+    }
+
+    #[inline]
+    fn set_register(&mut self, register: usize, to: Option<Node>) {
+        self.registers[register] = to.unwrap_or(NIL);
+    }
+
+    #[inline]
+    fn set_pointer(&mut self, node: Node, field: usize, to: Option<Node>) {
+        self.words[node as usize * self.stride + field] = to.unwrap_or(NIL);
+    }
+
+    #[inline]
+    fn toggle(&mut self, node: Node, bit: usize) {
+        self.words[node as usize * self.stride + self.fields] ^= 1 << bit;
+    }
+
+    #[inline]
+    fn set_control(&mut self, control: usize, value: u8) {
+        self.controls[control] = value;
+    }
+
+    #[inline]
+    fn mark(&mut self, node: Node, mark: usize) {
+        match mark {
+            0 => self.visited.insert(node),
+            _ => self.marks.push((mark as u8, node)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ordered;
+
+    #[test]
+    fn ranks_compare_as_floats_do() {
+        let keys = [-f32::INFINITY, -1.5, -1e-30, -0.0, 0.0, 1e-30, 0.5, 2.0, f32::INFINITY];
+        for a in keys {
+            for b in keys {
+                assert_eq!(ordered(a) < ordered(b), a < b, "{a} {b}");
+            }
+        }
+    }
+}
