@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pgn_structures::{Node, Rng};
+use pgn_structures::{Node, Stream};
 
 use crate::draft::Draft;
 use crate::lens::Read;
@@ -151,8 +151,7 @@ impl Machine {
         let mut met = HashSet::new();
         let mut pairs = Vec::new();
         for sequence in 0..sequences {
-            let stream = pgn_structures::Split::Train.stream();
-            let mut rng = Rng::new([seed, stream, nodes as u64, sequence]);
+            let mut rng = Stream::Machines.rng(seed, nodes as u64, sequence);
             let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
             let mut store = Store::new(self.signature(), &keys);
             for _ in 0..operations {
