@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pgn_lab::{
-    Data, Error as LabError, RunConfig, TestConfig, TestScores, evaluate_sequences, evaluate_set,
-    evaluate_streams, load_run,
+    Data, Error as LabError, RunConfig, Stop, TestConfig, TestScores, evaluate_sequences,
+    evaluate_set, evaluate_streams, load_run,
 };
 use pgn_structures::{Dataset, Sampling, Sequence};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -76,7 +76,7 @@ impl Model {
     /// Scores on a data set, as JSON.
     fn evaluate(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<String> {
         let scores = self.over(py, &data, |sequences| {
-            evaluate_sequences(&self.model, sequences).map_err(Error::from)
+            evaluate_sequences(&self.model, sequences, Stop::NEVER).map_err(Error::from)
         })?;
         json(&scores)
     }
@@ -119,9 +119,11 @@ impl Model {
         let scores = py.detach(|| {
             pool.install(|| -> Result<Vec<TestScores>, LabError> {
                 if self.model.config().iterated().is_some() {
-                    return evaluate_streams(&self.model, data.task(), &test, seed);
+                    return evaluate_streams(&self.model, data.task(), &test, seed, Stop::NEVER);
                 }
-                data.tests(&test, seed).map(|set| evaluate_set(&self.model, &set?)).collect()
+                let score =
+                    |set: Result<Dataset, LabError>| evaluate_set(&self.model, &set?, Stop::NEVER);
+                data.tests(&test, seed).map(score).collect()
             })
         });
         json(&own.settle(scores.map_err(Error::from))?)

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Counting, Data, TestConfig, TestScores, evaluate_set, evaluate_streams, load_run};
+use pgn_lab::{
+    Counting, Data, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams, load_run,
+};
 use pgn_structures::{Dataset, Sampling, Task};
 use serde::Serialize;
 
@@ -96,7 +98,10 @@ impl Args {
         let rule = Counting::of_seed(&task, config.seed)?;
         let (scores, counting_f1) = pool(self.threads)?.install(|| -> Result<_> {
             if self.data.is_empty() && config.network.iterated().is_some() {
-                return Ok((evaluate_streams(&model, &task, &test, seed)?, Vec::new()));
+                return Ok((
+                    evaluate_streams(&model, &task, &test, seed, Stop::NEVER)?,
+                    Vec::new(),
+                ));
             }
             let sets: Box<dyn Iterator<Item = pgn_lab::Result<Dataset>>> = if self.data.is_empty() {
                 Box::new(data.tests(&test, seed))
@@ -106,7 +111,7 @@ impl Args {
             let (mut scores, mut counting_f1) = (Vec::new(), Vec::new());
             for set in sets {
                 let set = set?;
-                scores.push(evaluate_set(&model, &set)?);
+                scores.push(evaluate_set(&model, &set, Stop::NEVER)?);
                 counting_f1.push(rule.scores(set.sequences()).f1);
             }
             Ok((scores, counting_f1))

@@ -36,6 +36,9 @@ pub enum Error {
         /// The run directory.
         path: PathBuf,
     },
+    /// It was asked to end early, by a [`Stop`](crate::Stop).
+    #[error("stopped before it was done")]
+    Stopped,
     /// See [`pgn_engine::Error`].
     #[error(transparent)]
     Engine(#[from] pgn_engine::Error),

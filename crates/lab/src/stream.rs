@@ -5,7 +5,7 @@ use pgn_engine::{Model, State};
 use pgn_structures::{Node, Sampling, SequenceStream, Split, Task};
 use rayon::prelude::*;
 
-use crate::{Error, Execution, Result, Tally, TestConfig, TestScores};
+use crate::{Error, Execution, Result, Stop, Tally, TestConfig, TestScores};
 
 /// The scores of a model with an iterated processor on every test set of `test` at `seed`: the
 /// same sequences, and the same scores, as [`evaluate_set`](crate::evaluate_set) on sampled data
@@ -15,25 +15,31 @@ pub fn evaluate_streams(
     task: &Task,
     test: &TestConfig,
     seed: u64,
+    stop: Stop<'_>,
 ) -> Result<Vec<TestScores>> {
     let sizes = test.nodes.iter().zip(&test.ops);
     let of_size = |(&nodes, &ops): (&usize, &usize)| {
         let count = test.sequences;
         let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
-        evaluate_stream(model, task, &sampling)
+        evaluate_stream(model, task, &sampling, stop)
     };
     sizes.map(of_size).collect()
 }
 
 /// The same for one test set.
-pub fn evaluate_stream(model: &Model, task: &Task, sampling: &Sampling) -> Result<TestScores> {
+pub fn evaluate_stream(
+    model: &Model,
+    task: &Task,
+    sampling: &Sampling,
+    stop: Stop<'_>,
+) -> Result<TestScores> {
     if model.config().iterated().is_none() {
         return Err(Error::Request(
             "only models with an iterated processor are evaluated one operation at a time".into(),
         ));
     }
     let &Sampling { nodes, ops, count, .. } = sampling;
-    let one = |index: usize| roll(model, task, sampling, index as u64);
+    let one = |index: usize| roll(model, task, sampling, index as u64, stop);
     let rolled = (0..count).into_par_iter().map(one).collect::<Result<Vec<Rolled>>>()?;
     let mut tally = Tally::default();
     let mut all = Rolled::default();
@@ -68,13 +74,20 @@ struct Rolled {
     max_participants: usize,
 }
 
-fn roll(model: &Model, task: &Task, sampling: &Sampling, index: u64) -> Result<Rolled> {
+fn roll(
+    model: &Model,
+    task: &Task,
+    sampling: &Sampling,
+    index: u64,
+    stop: Stop<'_>,
+) -> Result<Rolled> {
     let mut truth = SequenceStream::new(task, sampling, index)?;
     let mut state = model.start_with(truth.priorities())?;
     let mut rolled = Rolled::default();
     let mut difference = Difference::new(sampling.nodes);
     let (mut all_right, nodes) = (true, sampling.nodes as u64);
     for t in 0..sampling.ops {
+        stop.check()?;
         let (operation, answer) = truth.advance()?;
         let guess = state.apply(operation)?.value();
         let right = rolled.tally.answer(guess, answer);

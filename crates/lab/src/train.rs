@@ -11,15 +11,17 @@ use pgn_structures::{Curriculum, OwnedTransition, Task};
 use rayon::prelude::*;
 
 use crate::{
-    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, Timing, batches,
+    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, TestScores, Timing, batches,
     best::Best,
     checkpoint::Checkpoint,
     data::Data,
+    error::Error,
     evaluate::{evaluate, evaluate_set},
     events::EventFile,
     files,
     metrics::MetricsFile,
     run::is_finished,
+    stop::Stop,
     stream::evaluate_streams,
     teacher::Teacher,
 };
@@ -30,7 +32,7 @@ pub struct Session<'a> {
     pub task: Option<Task>,
     /// Time from one checkpoint to the next.
     pub checkpoint_every: Duration,
-    /// Set by someone else to stop the run after the current epoch.
+    /// Set by someone else to stop the run after the current epoch, or while it is tested.
     pub stop: &'a AtomicBool,
     /// Told after every epoch.
     pub observe: &'a mut (dyn FnMut(&Progress) + Send),
@@ -95,7 +97,14 @@ pub enum Outcome {
 pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Outcome> {
     config.validate()?;
     let task = match session.task.clone() {
-        Some(task) => task,
+        Some(task) if task.name() == config.task => task,
+        Some(task) => {
+            return Err(Error::Config(format!(
+                "task is {}, but the structure to train on is {}",
+                config.task,
+                task.name()
+            )));
+        }
         None => Task::named(&config.task)?,
     };
     let run = RunDir::claim(run)?;
@@ -271,8 +280,8 @@ impl<'a> Training<'a> {
         checkpoint.save(&self.run.file(files::CHECKPOINT), &self.config_text)
     }
 
-    /// Writes the best model and tests it. Stopped between two test sets, the run has its last
-    /// checkpoint to go on from.
+    /// Writes the best model and tests it. Stopped meanwhile, the run has its last checkpoint to
+    /// go on from.
     fn finish(&mut self, stop: &AtomicBool) -> Result<Outcome> {
         let config = self.config;
         let train_seconds = self.seconds + self.started.elapsed().as_secs_f64();
@@ -289,17 +298,10 @@ impl<'a> Training<'a> {
         let weights = best.parameters.values().len();
         let model = Model::from_parameters(config.network.clone(), best.parameters)?;
         let test_started = Instant::now();
-        let mut test = Vec::new();
-        if config.network.iterated().is_some() {
-            test = evaluate_streams(&model, self.data.task(), &config.test, config.seed)?;
-        } else {
-            for set in self.data.tests(&config.test, config.seed) {
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(Outcome::Stopped { epoch: self.epoch });
-                }
-                test.push(evaluate_set(&model, &set?)?);
-            }
-        }
+        let test = match self.test(&model, Stop::when(stop)) {
+            Err(Error::Stopped) => return Ok(Outcome::Stopped { epoch: self.epoch }),
+            test => test?,
+        };
         let results = Results {
             task: config.task.clone(),
             model: config.model.clone(),
@@ -320,5 +322,17 @@ impl<'a> Training<'a> {
         };
         files::write_json(&self.run.file(files::RESULTS), &results)?;
         Ok(Outcome::Finished(results))
+    }
+
+    fn test(&self, model: &Model, stop: Stop<'_>) -> Result<Vec<TestScores>> {
+        let (test, seed) = (&self.config.test, self.config.seed);
+        if self.config.network.iterated().is_some() {
+            return evaluate_streams(model, self.data.task(), test, seed, stop);
+        }
+        let of_set = |set: Result<_>| {
+            stop.check()?;
+            evaluate_set(model, &set?, stop)
+        };
+        self.data.tests(test, seed).map(of_set).collect()
     }
 }

@@ -4,8 +4,8 @@
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 
 use pgn_lab::{
-    Outcome, Results, RunConfig, Session, TestConfig, evaluate_set, evaluate_streams, load_run,
-    train, verify_all,
+    Outcome, Results, RunConfig, Session, Stop, TestConfig, evaluate_set, evaluate_streams,
+    load_run, train, verify_all,
 };
 use pgn_structures::{Dataset, Sampling, Split, Task};
 use toml::toml;
@@ -67,7 +67,7 @@ fn streams_score_as_data_sets_do() {
         let (_, model) = load_run(dir.path()).unwrap();
         let task = Task::named(task).unwrap();
         let test = TestConfig { nodes: vec![9, 25], ops: vec![13, 40], sequences: 6 };
-        for streamed in evaluate_streams(&model, &task, &test, 3).unwrap() {
+        for streamed in evaluate_streams(&model, &task, &test, 3, Stop::NEVER).unwrap() {
             let sampling = Sampling {
                 nodes: streamed.nodes,
                 ops: streamed.ops,
@@ -76,7 +76,7 @@ fn streams_score_as_data_sets_do() {
                 split: Split::Test,
             };
             let set = Dataset::sample(&task, &sampling).unwrap();
-            let from_set = evaluate_set(&model, &set).unwrap();
+            let from_set = evaluate_set(&model, &set, Stop::NEVER).unwrap();
             assert_eq!(streamed.scores, from_set.scores);
             let exact = streamed.scores.sequences_exact.unwrap();
             let execution = streamed.execution.unwrap();

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pgn_lab::{Shape, TestConfig, evaluate_streams, load_run, verify_all, verify_shape};
+use pgn_lab::{Shape, Stop, TestConfig, evaluate_streams, load_run, verify_all, verify_shape};
 use pgn_structures::Task;
 
 const TASKS: [&str; 2] = ["forest", "dsu-ordered"];
@@ -52,7 +52,9 @@ fn whole_sequences() {
         let test = TestConfig { nodes: vec![20, 100], ops: vec![30, 150], sequences: 35 };
         // Sequences that no measurement has looked at.
         let seed = 12345;
-        for scores in evaluate_streams(&model, &Task::named(task).unwrap(), &test, seed).unwrap() {
+        for scores in
+            evaluate_streams(&model, &Task::named(task).unwrap(), &test, seed, Stop::NEVER).unwrap()
+        {
             assert_eq!((scores.scores.f1, scores.scores.sequences_exact), (1.0, Some(1.0)));
         }
     }

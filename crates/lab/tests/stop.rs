@@ -1,12 +1,16 @@
-//! A run that is told to stop when all epochs are done, before its tests.
+//! A run that is told to stop when all epochs are done: before its tests, and while it is tested.
 
 use std::{
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use pgn_lab::{Outcome, Results, RunConfig, Session, is_finished, train};
+use pgn_structures::{RootedForest, Task};
 
 fn session(dir: &Path, stop_at: u64) -> Outcome {
     let config = RunConfig::resolve(toml::toml! {
@@ -37,4 +41,61 @@ fn stopped_before_its_tests_a_run_goes_on_with_them() {
         (results.best_epoch, results.validation, results.test)
     };
     assert_eq!(scores(stopped.path()), scores(whole.path()));
+}
+
+/// Models with an iterated processor are tested one operation at a time. The structure itself asks
+/// for the stop here, as soon as a sequence of the final test is made.
+#[test]
+fn stopped_while_it_is_tested_a_run_is_tested_again() {
+    let config = RunConfig::resolve(toml::toml! {
+        task = "forest"
+        model = "pgn-exact"
+        epochs = 2
+        batch = 3
+        data = { sequences = 3, validation_sequences = 2 }
+        network = { k = 8 }
+        test = { nodes = [6, 9], sequences = 3 }
+    })
+    .unwrap();
+    let session = |dir: &Path, stops: bool| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (model, flag) = (dir.join("model.safetensors"), stop.clone());
+        let task = Task::boxed(move || {
+            flag.fetch_or(stops && model.exists(), Ordering::Relaxed);
+            Box::new(RootedForest::default())
+        });
+        let session = Session {
+            task: Some(task),
+            checkpoint_every: Duration::from_secs(30),
+            stop: &stop,
+            observe: &mut |_| {},
+        };
+        train(&config, dir, session).unwrap()
+    };
+    let (stopped, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert_eq!(session(stopped.path(), true), Outcome::Stopped { epoch: 2 });
+    assert!(!is_finished(stopped.path()));
+    let Outcome::Finished(resumed) = session(stopped.path(), false) else { panic!() };
+    let Outcome::Finished(expected) = session(whole.path(), false) else { panic!() };
+    assert_eq!(resumed.test, expected.test);
+    for name in ["model.safetensors", "metrics.jsonl", "config.toml"] {
+        let [a, b] = [&stopped, &whole].map(|dir| std::fs::read(dir.path().join(name)).unwrap());
+        assert!(a == b, "{name}");
+    }
+}
+
+#[test]
+fn a_structure_that_is_not_the_configs_is_refused() {
+    let config = RunConfig::resolve(toml::toml! { task = "dsu"  epochs = 0 }).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let session = Session {
+        task: Some(Task::named("lct").unwrap()),
+        checkpoint_every: Duration::from_secs(30),
+        stop: &AtomicBool::new(false),
+        observe: &mut |_| {},
+    };
+    let sentence = train(&config, &run, session).unwrap_err().to_string();
+    assert!(sentence.contains("task is dsu, but the structure to train on is lct"), "{sentence}");
+    assert!(!run.exists());
 }
