@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use pgn_lab::{
-    analysis::{Analyses, Analysis, analyse, render},
+    analysis::{Analyses, Analysis, analyse},
     find_runs,
 };
+use pgn_paper::analyses::render;
 
 use crate::{output, threads::pool};
 

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use pgn_lab::{Entry, Grid, QueueEvent, State};
+use pgn_lab::{Entry, Queue, QueueEvent, State};
 
 /// Shows the progress of a grid.
 pub struct GridDisplay {
@@ -32,8 +32,8 @@ struct Counts {
 
 impl GridDisplay {
     /// A display for the entries in `only`, or all.
-    pub fn new(grid: &Grid, only: Option<&[usize]>) -> Result<GridDisplay> {
-        let epochs_per_run = grid.epochs()?;
+    pub fn new(grid: &Queue, only: Option<&[usize]>) -> Result<GridDisplay> {
+        let epochs_per_run = grid.epochs(grid.entry(0)?)?;
         let wanted = only.map_or(grid.entries().len(), <[usize]>::len);
         let total = epochs_per_run * wanted as u64;
         let mut done = vec![0; grid.entries().len()];

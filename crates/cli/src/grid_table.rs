@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use pgn_lab::{Collection, Spread, paper, tables::BASELINES};
+use pgn_lab::{Collection, Spread};
+use pgn_paper::{numbers, tables::BASELINES};
 
 /// One small table for each task.
 pub fn render(runs: &Collection) -> String {
@@ -28,7 +29,7 @@ pub fn render(runs: &Collection) -> String {
             for &n in &sizes {
                 let _ = write!(text, " {:>7}", cell(runs.f1(task, model, n)));
                 if in_paper(task, n) {
-                    let _ = write!(text, " {:>7}", cell(paper().f1(task, model, n)));
+                    let _ = write!(text, " {:>7}", cell(numbers().f1(task, model, n)));
                 }
             }
             text.push('\n');
@@ -54,5 +55,5 @@ fn cell(spread: Option<Spread>) -> String {
 
 /// Whether the paper has any number for this test set.
 fn in_paper(task: &str, n: usize) -> bool {
-    pgn_engine::Config::PRESETS.iter().any(|model| paper().f1(task, model, n).is_some())
+    pgn_engine::Config::PRESETS.iter().any(|model| numbers().f1(task, model, n).is_some())
 }

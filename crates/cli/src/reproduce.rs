@@ -3,7 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Result, bail};
-use pgn_lab::{Collection, Grid, Selection, State, Work, tables};
+use pgn_lab::{Collection, Queue, State, Work};
+use pgn_paper::{Selection, grid, tables};
 use serde::Serialize;
 
 use crate::{
@@ -92,8 +93,8 @@ impl Args {
     pub fn run(self) -> Result<()> {
         if let Some(dir) = &self.tables {
             let runs = match &self.export {
-                Some(to) => pgn_lab::export(dir, to)?,
-                None => pgn_lab::write_tables(dir)?,
+                Some(to) => pgn_paper::export(dir, to)?,
+                None => pgn_paper::write_tables(dir)?,
             };
             return if self.json {
                 output::print_json(&runs)
@@ -105,7 +106,7 @@ impl Args {
         if self.list { self.print_list(&grid) } else { self.work(&grid) }
     }
 
-    fn grid(&self) -> Result<Grid> {
+    fn grid(&self) -> Result<Queue> {
         let mut selection = if self.full { Selection::full() } else { Selection::quick() };
         if !self.models.is_empty() {
             selection.models = self.models.clone();
@@ -122,10 +123,10 @@ impl Args {
         }
         let default = if self.full { "runs/paper" } else { "runs/quick" };
         let out = self.out.clone().unwrap_or_else(|| default.into());
-        Ok(Grid::new(&out, &selection, settings)?)
+        Ok(grid(&out, &selection, settings)?)
     }
 
-    fn print_list(&self, grid: &Grid) -> Result<()> {
+    fn print_list(&self, grid: &Queue) -> Result<()> {
         let lines: Vec<Line<'_>> =
             grid.entries().iter().map(|entry| Line { entry, state: entry.state() }).collect();
         if self.json {
@@ -149,7 +150,7 @@ impl Args {
         output::print(&text)
     }
 
-    fn work(&self, grid: &Grid) -> Result<()> {
+    fn work(&self, grid: &Queue) -> Result<()> {
         if self.jobs == Some(0) || self.threads == 0 {
             bail!("--jobs and --threads must be at least 1");
         }
@@ -186,20 +187,20 @@ impl Args {
         if self.only.is_some() {
             return Ok(());
         }
-        let runs = pgn_lab::write_tables(grid.out())?;
+        let runs = pgn_paper::write_tables(grid.out())?;
         if let Some(to) = &self.export {
-            pgn_lab::export(grid.out(), to)?;
+            pgn_paper::export(grid.out(), to)?;
         }
         if self.json { output::print_json(&runs) } else { self.print_summary(grid, &runs) }
     }
 
-    fn print_summary(&self, grid: &Grid, runs: &Collection) -> Result<()> {
+    fn print_summary(&self, grid: &Queue, runs: &Collection) -> Result<()> {
         let out = grid.out().display();
         let mut text = grid_table::render(runs);
         if self.full {
             text += &format!("\nAll tables and the paper's claims: {out}/tables.md\n");
         } else {
-            let epochs = grid.epochs()?;
+            let epochs = grid.epochs(grid.entry(0)?)?;
             let mut seeds: Vec<u64> = runs.runs.iter().map(|run| run.seed).collect();
             seeds.sort_unstable();
             seeds.dedup();

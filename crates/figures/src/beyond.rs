@@ -2,7 +2,7 @@
 
 use pgn_lab::{
     Spread,
-    analysis::{Analyses, BeyondCounting},
+    analysis::{Analyses, BeyondCounting, tasks},
 };
 
 use crate::{
@@ -12,11 +12,10 @@ use crate::{
 
 /// The figure of those models of Table 1 that there are analyses of.
 pub fn figure(analyses: &Analyses) -> Option<Figure> {
-    let has = |task: &str| analyses.runs.iter().any(|run| run.task == task);
-    let tasks: Vec<&str> = ["dsu", "lct"].into_iter().filter(|task| has(task)).collect();
+    let tasks = tasks(analyses);
     let first = analyses.runs.first()?;
     let sizes: Vec<usize> = first.beyond.iter().map(|beyond| beyond.nodes).collect();
-    if tasks.is_empty() || sizes.len() < 2 {
+    if sizes.len() < 2 {
         return None;
     }
     let analysed = |model: &str| analyses.runs.iter().any(|run| run.model == model);

@@ -1,11 +1,10 @@
 //! Lines over test sizes, a panel for each task: mean and standard deviation over seeds.
 
-use pgn_lab::Spread;
+use pgn_lab::{Spread, title};
 
 use crate::{
     plot::{Mark, Panel, legend},
     svg::{Anchor, Font, Ink, Stroke, Svg},
-    title,
 };
 
 /// The value for a task and a size.
@@ -70,7 +69,7 @@ pub fn draw(
             let font = Font::new(11.0, Ink::Quiet, Anchor::Middle);
             svg.text((panel.x(place as f64), top + high + 16.0), &nodes.to_string(), font);
         }
-        panel.title(&mut svg, title(task));
+        panel.title(&mut svg, &title(task));
         panel.name_below(&mut svg, "nodes, n");
         if index == 0 {
             panel.name_left(&mut svg, up, 38.0);

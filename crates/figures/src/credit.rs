@@ -1,14 +1,16 @@
 //! The figures of the paper's appendix D: shares of credit along the rollout, as stacked areas,
 //! `gnn` above `pgn`, test sizes from left to right.
 
-use pgn_lab::analysis::{Analyses, Credit, Shares};
+use pgn_lab::{
+    analysis::{Analyses, Credit, Shares},
+    title,
+};
 
 use crate::{
     Figure, mean,
     plot::{Mark, Panel, legend},
     seeds,
     svg::{Anchor, Font, Ink, Stroke, Svg},
-    title,
 };
 
 /// Which dimensions of the readout are counted.

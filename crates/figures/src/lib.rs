@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use pgn_lab::{
     Collection, RUNS,
-    analysis::{ANALYSES, Analyses},
+    analysis::{ANALYSES, Analyses, tasks},
 };
 
 pub use png::png;
@@ -78,7 +78,7 @@ pub fn draw(dir: &Path) -> Result<Vec<Figure>, Error> {
 /// All figures that analyses allow.
 pub fn of_analyses(analyses: &Analyses) -> Vec<Figure> {
     let mut figures = Vec::from_iter(beyond::figure(analyses));
-    for task in ["dsu", "lct"] {
+    for task in tasks(analyses) {
         figures.extend(credit::figure(analyses, task, credit::Part::Both));
         figures.extend(credit::figure(analyses, task, credit::Part::Z));
         figures.extend(credit::figure(analyses, task, credit::Part::H));
@@ -88,15 +88,6 @@ pub fn of_analyses(analyses: &Analyses) -> Vec<Figure> {
     figures.extend(shapes::diameter(analyses));
     figures.extend(shapes::validity(analyses));
     figures
-}
-
-/// The data structure in words.
-fn title(task: &str) -> &str {
-    match task {
-        "dsu" => "Disjoint-set union",
-        "lct" => "Link/cut tree",
-        other => other,
-    }
 }
 
 /// The mean of several rows of numbers, as long as the shortest.

@@ -1,6 +1,7 @@
 //! F₁ by test size, ours beside the paper's.
 
-use pgn_lab::{Collection, paper};
+use pgn_lab::Collection;
+use pgn_paper::numbers;
 
 use crate::{
     Figure,
@@ -13,8 +14,7 @@ const COUNTING: Stroke = Stroke { ink: Ink::Text, width: 2.0, dashes: "2 2.5" };
 
 /// The figure of the models of Table 1 that there are runs of.
 pub fn figure(runs: &Collection) -> Option<Figure> {
-    let tasks: Vec<&str> =
-        runs.tasks().into_iter().filter(|task| ["dsu", "lct"].contains(task)).collect();
+    let tasks = runs.tasks();
     let sizes = runs.sizes();
     if tasks.is_empty() || sizes.len() < 2 {
         return None;
@@ -26,7 +26,7 @@ pub fn figure(runs: &Collection) -> Option<Figure> {
             name,
             stroke,
             value: Box::new(move |task, nodes| runs.f1(task, name, nodes)),
-            theirs: Box::new(move |task, nodes| paper().f1(task, name, nodes)),
+            theirs: Box::new(move |task, nodes| numbers().f1(task, name, nodes)),
         })
         .collect();
     lines.push(Line {

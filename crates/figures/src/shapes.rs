@@ -1,17 +1,18 @@
 //! Depth, diameter and validity of learnt pointers along the rollout, beside the truth's.
 
-use pgn_lab::analysis::{Along, Analyses, PointerStudy};
+use pgn_lab::{
+    analysis::{Along, Analyses, PointerStudy, tasks},
+    title,
+};
 
 use crate::{
     Figure, mean,
     plot::{Mark, Panel, ceiling, legend},
     seeds,
     svg::{Anchor, Font, Ink, Stroke, Svg},
-    title,
 };
 
 const MODEL: &str = "pgn";
-const TASKS: [&str; 2] = ["dsu", "lct"];
 const TRUTH: Stroke = Stroke { ink: Ink::Quiet, width: 2.0, dashes: "6 3" };
 const OURS: Stroke = Stroke { ink: Ink::Blue, width: 2.4, dashes: "" };
 
@@ -48,7 +49,7 @@ fn average(studies: &[&PointerStudy], row: Row) -> Vec<f64> {
 /// Truth and model, a panel for each task and size.
 fn beside(analyses: &Analyses, name: &str, heading: &str, rows: [Row; 2]) -> Option<Figure> {
     let tasks: Vec<&str> =
-        TASKS.into_iter().filter(|task| !sizes(analyses, task).is_empty()).collect();
+        tasks(analyses).into_iter().filter(|task| !sizes(analyses, task).is_empty()).collect();
     let columns = tasks.iter().map(|task| sizes(analyses, task).len()).max()?;
     let (left, top, wide, high, gap) = (82.0, 92.0, 176.0, 150.0, 42.0);
     let row_high = high + 80.0;
@@ -78,7 +79,7 @@ fn beside(analyses: &Analyses, name: &str, heading: &str, rows: [Row; 2]) -> Opt
             if column == 0 {
                 panel.name_left(&mut svg, name, 36.0);
                 let font = Font::new(13.0, Ink::Text, Anchor::Middle).bold();
-                svg.text_upwards((panel.at.0 - 58.0, panel.at.1 + high / 2.0), title(task), font);
+                svg.text_upwards((panel.at.0 - 58.0, panel.at.1 + high / 2.0), &title(task), font);
             }
         }
     }
@@ -105,7 +106,7 @@ pub fn validity(analyses: &Analyses) -> Option<Figure> {
         Stroke { ink: Ink::Purple, width: 2.2, dashes: "9 3 2 3" },
     ];
     let tasks: Vec<&str> =
-        TASKS.into_iter().filter(|task| !sizes(analyses, task).is_empty()).collect();
+        tasks(analyses).into_iter().filter(|task| !sizes(analyses, task).is_empty()).collect();
     let (left, top, wide, high, gap) = (70.0, 92.0, 330.0, 220.0, 30.0);
     let width = left + tasks.len() as f64 * (wide + gap);
     let mut svg = Svg::new(width, top + high + 52.0);
@@ -135,7 +136,7 @@ pub fn validity(analyses: &Analyses) -> Option<Figure> {
         }
         panel.floor(&mut svg);
         panel.numbers_below(&mut svg);
-        panel.title(&mut svg, title(task));
+        panel.title(&mut svg, &title(task));
         panel.name_below(&mut svg, "operations / n");
         if index == 0 {
             panel.name_left(&mut svg, "share of sequences", 38.0);

@@ -132,17 +132,9 @@ impl Collection {
         runs
     }
 
-    /// The tasks there are runs of: the paper's two first.
+    /// The tasks there are runs of, in the order of [`Task::names`].
     pub fn tasks(&self) -> Vec<&str> {
-        let mut tasks = vec!["dsu", "lct"];
-        tasks.extend(self.runs.iter().map(|run| &*run.task));
-        let mut seen = Vec::new();
-        for task in tasks {
-            if !seen.contains(&task) && self.runs.iter().any(|run| run.task == task) {
-                seen.push(task);
-            }
-        }
-        seen
+        in_order(self.runs.iter().map(|run| &*run.task))
     }
 
     /// The test sizes, ascending.
@@ -155,8 +147,21 @@ impl Collection {
     }
 }
 
+/// Each task once: the built-in ones in the order of [`Task::names`], then the others.
+pub(crate) fn in_order<'a>(tasks: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for task in tasks {
+        if !seen.contains(&task) {
+            seen.push(task);
+        }
+    }
+    let place = |task: &str| Task::names().position(|name| name == task).unwrap_or(usize::MAX);
+    seen.sort_by_key(|task| place(task));
+    seen
+}
+
 /// The directories of finished runs under `dir`, laid out as task/model/seed-S.
-pub(crate) fn finished_runs(dir: &Path) -> Result<Vec<PathBuf>> {
+pub fn finished_runs(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut runs = Vec::new();
     for task in folders(dir)? {
         for model in folders(&task)? {

@@ -25,34 +25,34 @@ pub const LOCK: &str = ".lock";
 pub const TEACHER: &str = "teacher";
 
 /// The bytes of a file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+pub fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(Error::io("read", path))
 }
 
 /// The text of a file.
-pub(crate) fn read_text(path: &Path) -> Result<String> {
+pub fn read_text(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(Error::io("read", path))
 }
 
 /// Writes a file whole or not at all.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(pgn_structures::files::atomic_write(path, bytes)?)
 }
 
 /// Makes a directory and those above it.
-pub(crate) fn make_dir(path: &Path) -> Result<()> {
+pub fn make_dir(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(Error::io("create", path))
 }
 
 /// Reads a JSON file.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&read(path)?).map_err(|error| {
         Error::file(path, format!("not the JSON that was expected here ({error})"))
     })
 }
 
 /// Writes a JSON file, indented.
-pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)
         .map_err(|error| Error::file(path, format!("cannot be made ({error})")))?;
     bytes.push(b'\n');

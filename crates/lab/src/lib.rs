@@ -1,4 +1,4 @@
-//! Experiments with learned data structures: train a model, evaluate it, reproduce the paper.
+//! Experiments with learned data structures: train models, evaluate them, look at what they do.
 //!
 //! | if you want … | look at |
 //! | --- | --- |
@@ -8,8 +8,9 @@
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
-//! | many runs | [`Grid`], [`work`] |
-//! | the paper's tables and claims | [`Collection`], [`tables`], [`claims`], [`paper`] |
+//! | many runs | [`Queue`], [`work()`](work), [`Collection`] |
+//!
+//! What the paper measured, and its tables, are in `pgn-paper`.
 //!
 //! Nothing in here prints or handles signals; the caller is told of progress by a callback and
 //! stops a run by setting a flag.
@@ -18,7 +19,6 @@ pub mod analysis;
 mod batches;
 mod best;
 mod checkpoint;
-mod claims;
 mod collection;
 mod config;
 #[cfg(test)]
@@ -28,11 +28,8 @@ mod data;
 mod error;
 mod evaluate;
 mod events;
-mod export;
 pub mod files;
-mod grid;
 mod metrics;
-mod paper;
 mod queue;
 mod rollout_file;
 mod run;
@@ -41,26 +38,23 @@ mod scores;
 mod stop;
 mod story;
 mod stream;
-pub mod tables;
+mod table;
 mod teacher;
 mod train;
 mod verify;
+mod work;
 
 pub use best::Best;
 pub use checkpoint::Checkpoint;
-pub use claims::{Check, Claim, claims};
-pub use collection::{Collection, RUNS, Spread, find_runs};
+pub use collection::{Collection, RUNS, Spread, find_runs, finished_runs};
 pub use config::{DataConfig, RunConfig, TestConfig, Transitions, overlay};
 pub use counting::Counting;
 pub use data::Data;
 pub use error::{Error, Result};
 pub use evaluate::{evaluate, evaluate_sequences, evaluate_set};
 pub use events::{Event, EventFile, read_events};
-pub use export::{TABLES, export, write_tables};
-pub use grid::{Entry, Grid, Selection, State};
 pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
-pub use paper::{Paper, paper};
-pub use queue::{Event as QueueEvent, Summary, Work, work};
+pub use queue::{Entry, Queue, State};
 pub use rollout_file::{RolloutArrays, RolloutOf, write_rollouts};
 pub use run::{Results, RunDir, Timing, is_finished, load_run};
 pub use schedule::Decay;
@@ -68,6 +62,8 @@ pub use scores::{Execution, Scores, Tally, TestScores};
 pub use stop::Stop;
 pub use story::{Move, Step, Wrong, story};
 pub use stream::{evaluate_stream, evaluate_streams};
+pub use table::{Table, title};
 pub use teacher::Teacher;
 pub use train::{Outcome, Progress, Session, train};
 pub use verify::{Failure, Shape, Verdict, verify_all, verify_shape};
+pub use work::{Event as QueueEvent, Summary, Work, work};

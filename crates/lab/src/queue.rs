@@ -1,194 +1,214 @@
-//! Works through a grid: several runs at a time, in this process and in others beside it.
+//! A queue of runs with fixed indices, each in a directory of its own.
 //!
-//! Nothing is kept but the run directories themselves. A run is claimed by locking its
-//! directory, and finished when its `results.json` is there, so that any number of processes on
-//! a shared folder can work on one grid, be stopped at any moment, and be started again.
+//! Whoever wants many runs makes a list of them; [`work`](crate::work()) goes through it. Nothing
+//! is kept but the run directories: an entry's state is read from its own.
 
-use std::{
-    sync::{
-        Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
 
-use crate::{Entry, Error, Grid, Outcome, Progress, Result, Results, Session, train};
+use serde::Serialize;
+use toml::{Table, Value};
 
-/// How to work through a grid; nothing in here changes any outcome.
-pub struct Work<'a> {
-    /// Runs at a time.
-    pub workers: usize,
-    /// Threads for each run.
-    pub threads_per_run: usize,
-    /// Time from one checkpoint of a run to the next.
-    pub checkpoint_every: Duration,
-    /// Set by someone else to stop.
-    pub stop: &'a AtomicBool,
-    /// Told what happens, from any thread.
-    pub observe: &'a (dyn Fn(&Entry, Event<'_>) + Sync),
-}
+use crate::{Checkpoint, Error, Result, RunConfig, RunDir, files, is_finished};
 
-/// What happens to an entry.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// It was finished already.
-    Skipped,
-    /// Another process is at it.
-    Elsewhere,
-    /// It has done an epoch.
-    Progress(&'a Progress),
-    /// It is finished.
-    Finished(&'a Results),
-    /// It failed.
-    Failed(&'a Error),
-}
-
-/// How a [`work`] ended.
-#[derive(Debug, Default)]
-pub struct Summary {
-    /// Entries that are finished, whoever did them.
-    pub finished: usize,
-    /// Entries that failed, by index, and why.
-    pub failed: Vec<(usize, String)>,
-    /// Whether it was told to stop.
-    pub stopped: bool,
-}
-
-/// Time from one look at an entry that another process is at to the next.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
-
+/// Runs under one directory, in the order in which they are begun.
 #[derive(Clone, Debug)]
-enum Stage {
-    Pending { not_before: Option<Instant> },
-    Active,
+pub struct Queue {
+    out: PathBuf,
+    entries: Vec<Entry>,
+}
+
+/// One run of a queue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its place in the queue, from 0.
+    pub index: usize,
+    /// The data structure.
+    pub task: String,
+    /// The model.
+    pub model: String,
+    /// The seed.
+    pub seed: u64,
+    /// The run directory.
+    pub directory: PathBuf,
+    /// The entry that must be finished before: the run whose pointers this one is given.
+    pub depends_on: Option<usize>,
+    /// All other settings, as [`RunConfig::resolve`] takes them.
+    #[serde(skip)]
+    pub settings: Table,
+}
+
+/// How far an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum State {
+    /// Nothing has been done.
+    Waiting,
+    /// A process is at it.
+    Running,
+    /// It was stopped after a checkpoint.
+    Stopped {
+        /// Epochs done.
+        epoch: u64,
+    },
+    /// Done.
     Finished,
-    Failed(String),
 }
 
-struct Shared<'a> {
-    grid: &'a Grid,
-    /// Whether an entry is wanted; others are only done where one that is wanted needs them.
-    wanted: Vec<bool>,
-    stages: Mutex<Vec<Stage>>,
-    changed: Condvar,
-}
-
-/// Works until every wanted entry is finished or has failed, or until told to stop. `only` says
-/// which are wanted; what they depend on is done as well where nobody else is at it.
-pub fn work(grid: &Grid, only: Option<&[usize]>, work: &Work<'_>) -> Result<Summary> {
-    let count = grid.entries().len();
-    let mut wanted = vec![only.is_none(); count];
-    for &index in only.unwrap_or_default() {
-        let entry = grid.entry(index)?;
-        for index in [Some(index), entry.depends_on].into_iter().flatten() {
-            wanted[index] = true;
+impl Queue {
+    /// A queue of these entries, whose indices are set to their places.
+    ///
+    /// Refuses an empty queue, two entries in one directory, an entry that depends on a later one,
+    /// and settings that make no sense, so that a mistake is told before anything is trained.
+    pub fn new(out: &Path, mut entries: Vec<Entry>) -> Result<Queue> {
+        if entries.is_empty() {
+            return Err(Error::Request("there are no runs in this queue".into()));
         }
+        for index in 0..entries.len() {
+            entries[index].index = index;
+            let entry = &entries[index];
+            if entries[..index].iter().any(|other| other.directory == entry.directory) {
+                return Err(Error::Request(format!("{} is asked for twice", entry.name())));
+            }
+            if entry.depends_on.is_some_and(|teacher| teacher >= index) {
+                return Err(Error::Request(format!(
+                    "{} depends on a later run of the queue",
+                    entry.name()
+                )));
+            }
+            if let Some(key) = ["task", "model", "seed"].iter().find(|key| entry.sets(key)) {
+                return Err(Error::Config(format!("{key} is set, but a queue has several")));
+            }
+        }
+        let queue = Queue { out: out.to_owned(), entries };
+        for entry in queue.entries.iter().filter(|entry| entry.depends_on.is_none()) {
+            queue.config(entry)?;
+        }
+        Ok(queue)
     }
-    let stages = vec![Stage::Pending { not_before: None }; count];
-    let shared = Shared { grid, wanted, stages: Mutex::new(stages), changed: Condvar::new() };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..work.workers.max(1)).map(|_| scope.spawn(|| shared.worker(work))).collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().unwrap_or_else(|_| {
-                Err(Error::Request("a worker of the queue panicked; this is a bug".into()))
-            })
+
+    /// The directory that all runs are under.
+    pub fn out(&self) -> &Path {
+        &self.out
+    }
+
+    /// The runs, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Entry number `index`.
+    pub fn entry(&self, index: usize) -> Result<&Entry> {
+        self.entries.get(index).ok_or_else(|| {
+            Error::Request(format!(
+                "there is no entry {index} in this queue; expected from 0 to {}",
+                self.entries.len() - 1
+            ))
         })
-    })?;
-    let stages = shared.stages.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut summary = Summary { stopped: work.stop.load(Ordering::Relaxed), ..Summary::default() };
-    for (index, stage) in stages.into_iter().enumerate() {
-        match stage {
-            Stage::Finished => summary.finished += 1,
-            Stage::Failed(why) => summary.failed.push((index, why)),
-            _ => {}
+    }
+
+    /// The config of an entry. What it depends on must be finished first.
+    pub fn config(&self, entry: &Entry) -> Result<RunConfig> {
+        let mut settings = entry.settings.clone();
+        settings.insert("task".into(), entry.task.clone().into());
+        settings.insert("model".into(), entry.model.clone().into());
+        let seed = i64::try_from(entry.seed)
+            .map_err(|_| Error::Config(format!("seed is {}; that is too large", entry.seed)))?;
+        settings.insert("seed".into(), seed.into());
+        if let Some(teacher) = entry.depends_on {
+            let data = settings.entry("data").or_insert_with(|| Table::new().into());
+            if let Value::Table(data) = data {
+                let path = self.entries[teacher].directory.display().to_string();
+                data.insert("teacher".into(), path.into());
+            }
+        }
+        RunConfig::resolve(settings)
+    }
+
+    /// The epochs of an entry; known before what it depends on is finished.
+    pub fn epochs(&self, entry: &Entry) -> Result<u64> {
+        match entry.settings.get("epochs") {
+            Some(Value::Integer(epochs)) => Ok(u64::try_from(*epochs).unwrap_or(0)),
+            _ => Ok(RunConfig::paper(&entry.task, &entry.model, entry.seed)?.epochs),
         }
     }
-    Ok(summary)
 }
 
-impl Shared<'_> {
-    fn worker(&self, work: &Work<'_>) -> Result<()> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(work.threads_per_run.max(1))
-            .build()
-            .map_err(|error| Error::Request(format!("cannot start threads: {error}")))?;
-        while let Some(entry) = self.next(work.stop) {
-            let stage = pool.install(|| self.train(entry, work));
-            self.set(entry.index, stage);
-        }
-        Ok(())
+impl Entry {
+    /// What the entry is called in messages.
+    pub fn name(&self) -> String {
+        format!("{} {} seed {}", self.task, self.model, self.seed)
     }
 
-    fn train(&self, entry: &Entry, work: &Work<'_>) -> Stage {
-        let session = Session {
-            task: None,
-            checkpoint_every: work.checkpoint_every,
-            stop: work.stop,
-            observe: &mut |progress| (work.observe)(entry, Event::Progress(progress)),
+    /// How far it is.
+    pub fn state(&self) -> State {
+        if is_finished(&self.directory) {
+            State::Finished
+        } else if RunDir::is_claimed(&self.directory) {
+            State::Running
+        } else {
+            match Checkpoint::epoch_of(&self.directory.join(files::CHECKPOINT)) {
+                Some(epoch) => State::Stopped { epoch },
+                None => State::Waiting,
+            }
+        }
+    }
+
+    fn sets(&self, key: &str) -> bool {
+        self.settings.contains_key(key)
+    }
+}
+
+impl std::fmt::Display for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            State::Waiting => f.pad("waiting"),
+            State::Running => f.pad("running"),
+            State::Stopped { epoch } => f.pad(&format!("stopped at epoch {epoch}")),
+            State::Finished => f.pad("finished"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(directory: &str, settings: Table) -> Entry {
+        Entry {
+            index: 0,
+            task: "dsu".into(),
+            model: "gnn".into(),
+            seed: 0,
+            directory: directory.into(),
+            depends_on: None,
+            settings,
+        }
+    }
+
+    #[test]
+    fn entries_may_differ_in_any_setting() {
+        let settings = [toml::toml! { epochs = 3 }, toml::toml! { clip = 2.0 }];
+        let entries: Vec<Entry> =
+            settings.into_iter().zip(["a", "b"]).map(|(s, dir)| entry(dir, s)).collect();
+        let queue = Queue::new(Path::new("x"), entries).unwrap();
+        let [a, b] = [0, 1].map(|index| queue.entry(index).unwrap());
+        assert_eq!((a.index, b.index), (0, 1));
+        assert_eq!((queue.epochs(a).unwrap(), queue.epochs(b).unwrap()), (3, 5000));
+        assert_eq!(queue.config(b).unwrap().clip, 2.0);
+        assert!(queue.entry(2).is_err());
+    }
+
+    #[test]
+    fn mistakes_are_told_before_anything_is_trained() {
+        let refused = |entries: Vec<Entry>, words: &str| {
+            let sentence = Queue::new(Path::new("x"), entries).unwrap_err().to_string();
+            assert!(sentence.contains(words), "{sentence}");
         };
-        let outcome =
-            self.grid.config(entry).and_then(|config| train(&config, &entry.directory, session));
-        match outcome {
-            Ok(Outcome::Finished(results)) => {
-                (work.observe)(entry, Event::Finished(&results));
-                Stage::Finished
-            }
-            Ok(Outcome::AlreadyFinished(_)) => {
-                (work.observe)(entry, Event::Skipped);
-                Stage::Finished
-            }
-            Ok(Outcome::Stopped { .. }) => Stage::Pending { not_before: None },
-            Err(Error::Locked { .. }) => {
-                (work.observe)(entry, Event::Elsewhere);
-                Stage::Pending { not_before: Some(Instant::now() + LOOK_AGAIN) }
-            }
-            Err(error) => {
-                (work.observe)(entry, Event::Failed(&error));
-                Stage::Failed(error.to_string())
-            }
-        }
-    }
-
-    fn set(&self, index: usize, stage: Stage) {
-        self.stages.lock().unwrap_or_else(PoisonError::into_inner)[index] = stage;
-        self.changed.notify_all();
-    }
-
-    /// The next entry to do, waiting for one if need be; `None` when there are no more.
-    fn next(&self, stop: &AtomicBool) -> Option<&Entry> {
-        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            let now = Instant::now();
-            let mut left = false;
-            for entry in self.grid.entries().iter().filter(|entry| self.wanted[entry.index]) {
-                let teacher = entry.depends_on.map(|index| stages[index].clone());
-                match (&stages[entry.index], teacher) {
-                    (Stage::Pending { .. }, Some(Stage::Failed(_))) => {
-                        let why = "its teacher failed".to_owned();
-                        stages[entry.index] = Stage::Failed(why);
-                    }
-                    (Stage::Pending { not_before }, None | Some(Stage::Finished))
-                        if not_before.is_none_or(|time| time <= now) =>
-                    {
-                        stages[entry.index] = Stage::Active;
-                        return Some(entry);
-                    }
-                    (Stage::Pending { .. } | Stage::Active, _) => left = true,
-                    _ => {}
-                }
-            }
-            if !left {
-                return None;
-            }
-            let (guard, _) = self
-                .changed
-                .wait_timeout(stages, LOOK_AGAIN / 5)
-                .unwrap_or_else(PoisonError::into_inner);
-            stages = guard;
-        }
+        let empty = Table::new;
+        refused(vec![], "no runs");
+        refused(vec![entry("a", empty()), entry("a", empty())], "asked for twice");
+        refused(vec![entry("a", toml::toml! { seed = 1 })], "seed is set");
+        refused(vec![entry("a", toml::toml! { learning_rate = -1.0 })], "learning_rate is -1");
+        refused(vec![Entry { depends_on: Some(0), ..entry("a", empty()) }], "a later run");
     }
 }

@@ -77,6 +77,11 @@ impl Chain {
         Ok(Chain { nodes, steps, pointers: with_pointers.then_some(kept) })
     }
 
+    /// After how many operations the model's pointers are valid.
+    pub fn valid_steps(&self) -> usize {
+        self.steps.iter().filter(|step| step.valid).count()
+    }
+
     /// The chain itself, with its truth: priorities i/n, operations (i, i + 1).
     pub fn truth(task: &Task, nodes: usize) -> Result<Dataset> {
         let priorities: Vec<f32> = (0..nodes).map(|i| i as f32 / nodes as f32).collect();

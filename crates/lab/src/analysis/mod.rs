@@ -1,5 +1,6 @@
-//! What a trained model does, beyond its scores: what it knows that counting does not, which nodes its answers come from (appendix D
-//! of the paper), and what its pointers look like beside the truth's (its figure 4).
+//! What a trained model does, beyond its scores: what it knows that counting does not, which nodes
+//! its answers come from (appendix D of the paper), and what its pointers look like beside the
+//! truth's (its figure 4).
 //!
 //! | if you want … | look at |
 //! | --- | --- |
@@ -9,7 +10,7 @@
 //! | depth, diameter and validity over a test set | [`PointerStudy`] |
 //! | the pathological chain | [`Chain`] |
 //! | to check pointers of your own | [`shape`] |
-//! | tables, and what the paper claims | [`render`], [`beyond`], [`of_task`], [`claims`] |
+//! | tables | [`beyond`], [`of_task`] |
 //!
 //! Everything is counted in whole numbers, so that no order of adding up, and no number of
 //! threads, changes an outcome.
@@ -20,7 +21,7 @@ mod credit;
 mod file;
 mod pointers;
 pub mod shape;
-mod summary;
+mod tables;
 
 use std::path::Path;
 
@@ -35,7 +36,7 @@ pub use chain::{Chain, ChainPointers, Moment};
 pub use credit::{Credit, Share, Shares};
 pub use file::{ANALYSES, Analyses};
 pub use pointers::{Along, PointerStudy, Shapes};
-pub use summary::{beyond, claims, of_task, render, tasks};
+pub use tables::{beyond, of_task, tasks};
 
 /// What was found out about one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

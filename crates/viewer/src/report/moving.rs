@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgn_engine::Pointers;
-use pgn_lab::{Metrics, tables};
+use pgn_lab::{Metrics, title};
 use serde::Serialize;
 
 use super::{Report, Run};
@@ -97,7 +97,7 @@ fn compare(report: &Report, task: &str) -> Option<Curves> {
         })
         .collect();
     (!series.is_empty()).then(|| Curves {
-        title: format!("{}: validation F₁", tables::title(task)),
+        title: format!("{}: validation F₁", title(task)),
         up: "F₁",
         series,
         range: Some([0.0, 1.0]),

@@ -1,8 +1,8 @@
 //! The text of a report, section by section.
 
 use pgn_figures::Figure;
-use pgn_lab::{Check, Claim, analysis, claims, tables};
-use tables::Table;
+use pgn_lab::{Table, analysis, title};
+use pgn_paper::{Check, Claim, analyses, claims, tables};
 
 use super::{Report, Run, html::Html, html::escape, moving::Moving};
 
@@ -34,7 +34,7 @@ pub fn write(html: &mut Html, report: &Report, moving: &Moving) {
     html.raw(&format!("<nav aria-label=\"Contents\"><ul class=\"contents\">{links}</ul></nav>"));
     scores(html, report);
     curves(html, moving);
-    analyses(html, report);
+    analysed(html, report);
     rollouts(html, moving);
     runs(html, report, moving);
     repeat(html, report);
@@ -49,7 +49,7 @@ fn scores(html: &mut Html, report: &Report) {
          standard deviation over seeds. A dash: not measured, or not in the paper.",
     );
     for task in report.collection.tasks() {
-        html.element("h3", &tables::title(task));
+        html.element("h3", &title(task));
         let known = tables::of_task(&report.collection, task);
         known.iter().filter(|table| table.rows.len() > 1).for_each(|table| html.table(table));
     }
@@ -123,7 +123,7 @@ fn place(curves: &usize) -> String {
     format!("<div data-curves=\"{curves}\"></div>")
 }
 
-fn analyses(html: &mut Html, report: &Report) {
+fn analysed(html: &mut Html, report: &Report) {
     let figures = pgn_figures::of_analyses(&report.analyses);
     let (beyond, figures): (Vec<_>, Vec<_>) =
         figures.into_iter().partition(|figure| figure.name == "beyond");
@@ -158,7 +158,7 @@ fn beyond_counting(html: &mut Html, report: &Report, figures: Vec<Figure>) {
     draw(html, figures);
     for task in analysis::tasks(&report.analyses) {
         if let Some(table) = analysis::beyond(&report.analyses, task) {
-            html.element("h3", &tables::title(task));
+            html.element("h3", &title(task));
             html.table(&table);
         }
     }
@@ -190,7 +190,7 @@ fn credit_and_pointers(
     let tables: Vec<(&str, Vec<Table>)> =
         tasks.into_iter().map(|task| (task, analysis::of_task(&report.analyses, task))).collect();
     for (task, tables) in &tables {
-        html.element("h3", &tables::title(task));
+        html.element("h3", &title(task));
         tables.iter().take(1).for_each(|table| html.table(table));
     }
     html.heading("pointers", "Pointers");
@@ -202,7 +202,7 @@ fn credit_and_pointers(
     );
     for (task, tables) in &tables {
         if tables.len() > 1 {
-            html.element("h3", &tables::title(task));
+            html.element("h3", &title(task));
         }
         tables.iter().skip(1).for_each(|table| html.table(table));
     }
@@ -210,7 +210,7 @@ fn credit_and_pointers(
     write_claims(
         html,
         "What the paper says of credit and pointers",
-        &analysis::claims(&report.analyses),
+        &analyses::claims(&report.analyses),
     );
 }
 

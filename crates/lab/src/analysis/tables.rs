@@ -1,27 +1,11 @@
-//! Analyses in tables, means over seeds, and what the paper claims about them.
+//! Analyses in tables: means over seeds.
 
 use super::{Analyses, Analysis, BeyondCounting, Chain, Credit, PointerStudy};
-use crate::{
-    Check, Claim,
-    tables::{self, Table},
-};
+use crate::Table;
 
-/// A document in Markdown: all tables, then the claims.
-pub fn render(analyses: &Analyses) -> String {
-    let mut text = String::new();
-    for task in tasks(analyses) {
-        text += &format!("## {}\n\n", tables::title(task));
-        text.extend(beyond(analyses, task).iter().map(Table::markdown));
-        text.extend(of_task(analyses, task).iter().map(Table::markdown));
-    }
-    text + &tables::render_claims(&claims(analyses))
-}
-
-/// The tasks there are analyses of.
+/// The tasks there are analyses of, in the order of [`Task::names`](pgn_structures::Task::names).
 pub fn tasks(analyses: &Analyses) -> Vec<&str> {
-    let mut tasks: Vec<&str> = analyses.runs.iter().map(|run| &*run.task).collect();
-    tasks.dedup();
-    tasks
+    crate::collection::in_order(analyses.runs.iter().map(|run| &*run.task))
 }
 
 fn models<'a>(analyses: &'a Analyses, task: &str) -> Vec<&'a str> {
@@ -159,7 +143,9 @@ fn pointers(analyses: &Analyses, task: &str) -> Option<Table> {
 
 fn chains(analyses: &Analyses, task: &str) -> Option<Table> {
     const NUMBERS: [Number<Chain>; 4] = [
-        ("steps with valid pointers", |chain| valid_steps(chain) as f64 / chain.steps.len() as f64),
+        ("steps with valid pointers", |chain| {
+            chain.valid_steps() as f64 / chain.steps.len() as f64
+        }),
         ("answers right", |chain| {
             let right = chain.steps.iter().filter(|step| step.right).count();
             right as f64 / chain.steps.len() as f64
@@ -187,149 +173,4 @@ fn chains(analyses: &Analyses, task: &str) -> Option<Table> {
         header: header(sizes.into_iter()),
         rows,
     })
-}
-
-fn valid_steps(chain: &Chain) -> usize {
-    chain.steps.iter().filter(|step| step.valid).count()
-}
-
-/// What the paper says about credit and pointers, each with whether our runs agree.
-pub fn claims(analyses: &Analyses) -> Vec<Claim> {
-    let all = [
-        beyond_counting(analyses),
-        amplifies(analyses),
-        amplifies_live(analyses),
-        valid_chain(analyses),
-        shallower(analyses),
-    ];
-    all.into_iter().filter(|claim| !claim.checks.is_empty()).collect()
-}
-
-fn beyond_counting(analyses: &Analyses) -> Claim {
-    Claim {
-        name: "Ours: PGN knows more than how often u and v were operated on",
-        criterion: "Not a claim of the paper. Among operations on nodes that were equally often \
-                    operated on before, the share of answers 1 where the truth is 1, less that \
-                    where it is 0, is larger for `pgn` than for `gnn` and `deepsets`.",
-        checks: ["gnn", "deepsets"]
-            .iter()
-            .flat_map(|other| larger(analyses, other, |run| &run.beyond, gain))
-            .collect(),
-    }
-}
-
-fn amplifies(analyses: &Analyses) -> Claim {
-    Claim {
-        name: "PGN amplifies the credit of relevant nodes (appendix D)",
-        criterion: "The share of the readout that comes from u, v and the other nodes with mask \
-                    0, mean over the rollout, is larger for `pgn` than for `gnn`.",
-        checks: larger(analyses, "gnn", credits, |credit| {
-            (credit.nodes, credit.both.mean.relevant())
-        }),
-    }
-}
-
-fn amplifies_live(analyses: &Analyses) -> Claim {
-    Claim {
-        name: "Ours: the same without idle dimensions",
-        criterion: "The same share (not a claim of the paper), counting only dimensions in which \
-                    some node is above 0, or which belong to z. In an idle dimension all nodes \
-                    tie, and whoever gets its credit gets it by chance.",
-        checks: larger(analyses, "gnn", credits, |credit| {
-            (credit.nodes, credit.live.mean.relevant())
-        }),
-    }
-}
-
-fn gain(beyond: &BeyondCounting) -> (usize, f64) {
-    (beyond.nodes, beyond.gain())
-}
-
-fn credits(run: &Analysis) -> &[Credit] {
-    &run.credit
-}
-
-/// Whether a number is larger for `pgn` than for another model, at every task and size.
-fn larger<T>(
-    analyses: &Analyses,
-    other: &str,
-    parts: fn(&Analysis) -> &[T],
-    number: fn(&T) -> (usize, f64),
-) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for task in tasks(analyses) {
-        let runs = |model| analyses.of(task, model).collect::<Vec<_>>();
-        let (others, pgn) = (runs(other), runs("pgn"));
-        if others.is_empty() || pgn.is_empty() {
-            continue;
-        }
-        let sizes = others.iter().chain(&pgn).map(|run| parts(run).len()).min().unwrap_or(0);
-        for size in 0..sizes {
-            let of = |run: &Analysis| number(&parts(run)[size]).1;
-            let mean = |runs: &[&Analysis]| {
-                runs.iter().map(|run| of(run)).sum::<f64>() / runs.len() as f64
-            };
-            let (theirs, ours) = (mean(&others), mean(&pgn));
-            let of_seed = |pgn: &&Analysis| {
-                let other = others.iter().find(|other| other.seed == pgn.seed)?;
-                Some(of(pgn) > of(other))
-            };
-            let seeds: Vec<bool> = pgn.iter().filter_map(of_seed).collect();
-            let nodes = number(&parts(pgn[0])[size]).0;
-            checks.push(Check {
-                text: format!("{task} n = {nodes}: `pgn` {ours:.3}, `{other}` {theirs:.3}"),
-                holds: ours > theirs,
-                seeds: Some((seeds.iter().filter(|&&holds| holds).count(), seeds.len())),
-            });
-        }
-    }
-    checks
-}
-
-fn valid_chain(analyses: &Analyses) -> Claim {
-    let mut checks = Vec::new();
-    for run in analyses.of("dsu", "pgn") {
-        for chain in &run.chains {
-            let (valid, steps) = (valid_steps(chain), chain.steps.len());
-            checks.push(Check {
-                text: format!(
-                    "seed {}, n = {}: valid after {valid} of {steps} operations",
-                    run.seed, chain.nodes
-                ),
-                holds: valid == steps,
-                seeds: None,
-            });
-        }
-    }
-    Claim {
-        name: "On the chain the pointers are a valid disjoint-set union at all times (figure 4)",
-        criterion: "After every operation of the chain union(i, i + 1) the same nodes are \
-                    connected as in the truth, and every pointer leads to a root. The paper does \
-                    not say of how many nodes its chain is.",
-        checks,
-    }
-}
-
-fn shallower(analyses: &Analyses) -> Claim {
-    let mut checks = Vec::new();
-    for run in analyses.of("dsu", "pgn") {
-        for chain in &run.chains {
-            let Some(last) = chain.steps.last() else { continue };
-            checks.push(Check {
-                text: format!(
-                    "seed {}, n = {}: depth {} at the end, {} in the truth",
-                    run.seed, chain.nodes, last.model_depth, last.truth_depth
-                ),
-                holds: 2 * last.model_depth <= last.truth_depth,
-                seeds: None,
-            });
-        }
-    }
-    Claim {
-        name: "On the chain the pointers are half as deep as the truth's (figure 4)",
-        criterion: "After the last operation the largest depth is at most half of the truth's. \
-                    Pointers that are not valid may be shallow because something is missing, so \
-                    this means little where the claim before does not hold.",
-        checks,
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::{
-    Collection, Metrics, Result, Results, collection::finished_runs, files, read_metrics, tables,
-};
+use pgn_lab::{Collection, Metrics, Result, Results, Teacher, files, finished_runs, read_metrics};
+
+use crate::tables;
 
 /// The rendered tables.
 pub const TABLES: &str = "tables.md";
@@ -36,7 +36,7 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
     }
     let teacher = from.join(files::TEACHER);
     if teacher.is_dir() {
-        crate::Teacher::copy(&teacher, &to.join(files::TEACHER))?;
+        Teacher::copy(&teacher, &to.join(files::TEACHER))?;
     }
     let metrics = read_metrics(&from.join(files::METRICS))?;
     let results = Results::load(from)?;

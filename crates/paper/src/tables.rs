@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::{Claim, Collection, Scores, Spread, claims::claims, paper::paper};
+use pgn_lab::{Collection, Scores, Spread, Table, Timing, title};
+
+use crate::{Claim, claims, numbers};
 
 /// The models of Table 1, in the paper's order.
 pub const TABLE_1: [&str; 6] = ["gnn", "deepsets", "pgn-nm", "pgn", "pgn-ptrs", "oracle-ptrs"];
@@ -14,38 +16,6 @@ pub type Baseline = fn(&Collection, &str, usize) -> Option<Spread>;
 /// What a score is worth: the rows below the models of Table 1.
 pub const BASELINES: [(&str, Baseline); 2] =
     [("always 1", Collection::always_1), ("counting", Collection::counting)];
-
-/// A table as it is printed. Names of models and settings stand in backticks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    /// What it shows.
-    pub title: String,
-    /// One cell for each column; the first is empty.
-    pub header: Vec<String>,
-    /// The rows, as long as the header; the first cell is the row's name.
-    pub rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// The table in Markdown, under its title.
-    pub fn markdown(&self) -> String {
-        let mut text = format!("### {}\n\n|", self.title);
-        // The first cell is empty, and so needs no space around it.
-        for name in self.header.iter().skip(1) {
-            let _ = write!(text, " | {name}");
-        }
-        text.push_str(" |\n");
-        for _ in &self.header {
-            text.push_str("| --- ");
-        }
-        text.push_str("|\n");
-        for row in &self.rows {
-            let _ = writeln!(text, "| {} |", row.join(" | "));
-        }
-        text.push('\n');
-        text
-    }
-}
 
 /// One row of a table: its name, and for each size ours and the paper's.
 struct Row {
@@ -98,15 +68,6 @@ pub fn render_quick(runs: &Collection) -> String {
     runs.tasks().into_iter().map(|task| format!("## {}\n\n{}", title(task), f1(task))).collect()
 }
 
-/// The data structure in words.
-pub fn title(task: &str) -> String {
-    match task {
-        "dsu" => "Disjoint-set union".to_owned(),
-        "lct" => "Link/cut tree".to_owned(),
-        other => other.to_owned(),
-    }
-}
-
 /// In what the runs depart from the paper's protocol, and how many seeds and epochs they had.
 fn settings(runs: &Collection) -> String {
     let mut epochs: Vec<u64> = runs.runs.iter().map(|run| run.epochs).collect();
@@ -154,7 +115,7 @@ fn f1_table(
             name: format!("`{model}`"),
             cells: sizes
                 .iter()
-                .map(|&n| (runs.f1(task, model, n), paper().f1(task, model, n)))
+                .map(|&n| (runs.f1(task, model, n), numbers().f1(task, model, n)))
                 .collect(),
         })
         .collect();
@@ -180,8 +141,8 @@ fn accuracy_table(runs: &Collection, task: &str) -> Option<Table> {
                 .iter()
                 .map(|&n| {
                     let theirs = match what {
-                        "pointers" => paper().pointer_accuracy(task, model, n),
-                        _ => paper().mask_accuracy(task, model, n),
+                        "pointers" => numbers().pointer_accuracy(task, model, n),
+                        _ => numbers().mask_accuracy(task, model, n),
                     };
                     (runs.spread(task, model, n, score), theirs)
                 })
@@ -259,7 +220,7 @@ fn time_table(runs: &Collection) -> String {
         models.dedup();
         for model in models {
             let of: Vec<_> = runs.of(task, model).collect();
-            let mean = |value: fn(&crate::Timing) -> f64| {
+            let mean = |value: fn(&Timing) -> f64| {
                 of.iter().map(|run| value(&run.timing)).sum::<f64>() / of.len() as f64
             };
             let seconds = mean(|timing| timing.train_seconds + timing.test_seconds);

@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-use crate::collection::Spread;
+use pgn_lab::Spread;
 
 /// Tables 1 to 3 of the paper and the n = 200 result of its section 4.
 #[derive(Debug, Deserialize)]
-pub struct Paper {
+pub struct Numbers {
     f1: Columns,
     accuracy_percent: Columns,
     ablation_f1_lct_100: Means,
@@ -35,20 +35,20 @@ struct Cell {
 }
 
 /// The paper's numbers, built in.
-pub fn paper() -> &'static Paper {
-    static PAPER: LazyLock<Paper> = LazyLock::new(|| {
-        serde_json::from_str(include_str!("paper.json"))
-            .unwrap_or_else(|error| unreachable!("paper.json is part of this crate: {error}"))
+pub fn numbers() -> &'static Numbers {
+    static NUMBERS: LazyLock<Numbers> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("numbers.json"))
+            .unwrap_or_else(|error| unreachable!("numbers.json is part of this crate: {error}"))
     });
-    &PAPER
+    &NUMBERS
 }
 
-impl Paper {
+impl Numbers {
     /// The paper's F₁ of a model on a test size, from whichever table has it; `None` if none
     /// has.
     ///
     /// ```
-    /// let paper = pgn_lab::paper();
+    /// let paper = pgn_paper::numbers();
     /// assert_eq!(paper.f1("dsu", "pgn", 100).unwrap().mean, 0.866);
     /// assert_eq!(paper.f1("lct", "pgn", 200).unwrap().mean, 0.636);
     /// assert_eq!(paper.f1("lct", "supgnn", 100).unwrap().mean, 0.541);

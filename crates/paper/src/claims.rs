@@ -3,7 +3,9 @@
 //! A claim is a list of checks: comparisons of means that either hold or do not. Where the
 //! paper's words are not a number, the criterion says what was made of them.
 
-use crate::{Collection, Results, Scores, paper::paper};
+use pgn_lab::{Collection, Results, Scores};
+
+use crate::numbers;
 
 /// One of the paper's claims.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,7 +270,7 @@ fn at_least_the_paper(runs: &Collection) -> Claim {
     let mut checks = Vec::new();
     for task in TASKS {
         for nodes in [20, 50, 100, 200] {
-            let Some(theirs) = paper().f1(task, "pgn", nodes) else { continue };
+            let Some(theirs) = numbers().f1(task, "pgn", nodes) else { continue };
             let Some(ours) = runs.f1(task, "pgn", nodes) else { continue };
             let each: Vec<f64> =
                 runs.of(task, "pgn").filter_map(|run| f1(run.at(nodes)?)).collect();
@@ -290,7 +292,7 @@ fn at_least_the_paper(runs: &Collection) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TestScores, Timing};
+    use pgn_lab::{Spread, TestScores, Timing};
 
     /// Runs that score exactly what the paper says.
     fn the_papers_own() -> Collection {
@@ -299,12 +301,12 @@ mod tests {
             for model in pgn_engine::Config::PRESETS {
                 let mut test = Vec::new();
                 for nodes in [20, 50, 100, 200] {
-                    let Some(f1) = paper().f1(task, model, nodes) else { continue };
-                    let accuracy = |spread: Option<crate::Spread>| spread.map(|s| s.mean);
+                    let Some(f1) = numbers().f1(task, model, nodes) else { continue };
+                    let accuracy = |spread: Option<Spread>| spread.map(|s| s.mean);
                     let scores = Scores {
                         f1: f1.mean,
-                        pointer_accuracy: accuracy(paper().pointer_accuracy(task, model, nodes)),
-                        mask_accuracy: accuracy(paper().mask_accuracy(task, model, nodes)),
+                        pointer_accuracy: accuracy(numbers().pointer_accuracy(task, model, nodes)),
+                        mask_accuracy: accuracy(numbers().mask_accuracy(task, model, nodes)),
                         ..Scores::default()
                     };
                     test.push(TestScores { nodes, ops: 0, sequences: 35, scores, execution: None });

@@ -1,0 +1,127 @@
+//! The paper's grid of runs: tasks × models × seeds.
+
+use std::path::Path;
+
+use pgn_engine::Config;
+use pgn_lab::{Entry, Error, Queue, Result};
+use pgn_structures::Task;
+use toml::Table;
+
+/// Which runs there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The data structures.
+    pub tasks: Vec<String>,
+    /// The models. `pgn` is added where `pgn-ptrs` is, as its teacher.
+    pub models: Vec<String>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+}
+
+impl Selection {
+    /// The whole of the paper: ten models, two tasks, five seeds.
+    pub fn full() -> Selection {
+        Selection {
+            tasks: Task::of_paper().map(str::to_owned).collect(),
+            models: Config::PRESETS.map(str::to_owned).into(),
+            seeds: (0..5).collect(),
+        }
+    }
+
+    /// For the impatient: DSU, four models, one seed.
+    pub fn quick() -> Selection {
+        Selection {
+            tasks: vec!["dsu".to_owned()],
+            models: ["gnn", "deepsets", "pgn-nm", "pgn"].map(str::to_owned).into(),
+            seeds: vec![0],
+        }
+    }
+}
+
+/// Lays out the runs of `selection` under `out`, seed by seed, so that a queue that is cut short
+/// has whole seeds. `settings` are those of [`RunConfig::resolve`](pgn_lab::RunConfig::resolve),
+/// for every run.
+///
+/// ```
+/// use pgn_paper::{Selection, grid};
+/// let queue = grid("runs".as_ref(), &Selection::full(), toml::Table::new())?;
+/// assert_eq!(queue.entries().len(), 100);
+/// let student = queue.entries().iter().find(|entry| entry.model == "pgn-ptrs").unwrap();
+/// assert_eq!(queue.entries()[student.depends_on.unwrap()].model, "pgn");
+/// # Ok::<(), pgn_lab::Error>(())
+/// ```
+pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue> {
+    let mut models = selection.models.clone();
+    if let Some(student) = models.iter().position(|model| model == "pgn-ptrs")
+        && !models[..student].iter().any(|model| model == "pgn")
+    {
+        models.retain(|model| model != "pgn");
+        let student = student.min(models.len() - 1);
+        models.insert(student, "pgn".to_owned());
+    }
+    let mut entries: Vec<Entry> = Vec::new();
+    for &seed in &selection.seeds {
+        for task in &selection.tasks {
+            for model in &models {
+                let teacher =
+                    |entry: &Entry| (&entry.task, &*entry.model, entry.seed) == (task, "pgn", seed);
+                let depends_on = match model.as_str() {
+                    "pgn-ptrs" => entries.iter().position(teacher),
+                    _ => None,
+                };
+                entries.push(Entry {
+                    index: entries.len(),
+                    task: task.clone(),
+                    model: model.clone(),
+                    seed,
+                    directory: out.join(task).join(model).join(format!("seed-{seed}")),
+                    depends_on,
+                    settings: settings.clone(),
+                });
+            }
+        }
+    }
+    if entries.is_empty() {
+        return Err(Error::Request("there are no runs in this grid".into()));
+    }
+    Queue::new(out, entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn models(models: &[&str]) -> Selection {
+        let models = models.iter().map(|&model| model.to_owned()).collect();
+        Selection { models, ..Selection::quick() }
+    }
+
+    #[test]
+    fn a_teacher_always_comes_before_its_student() {
+        for names in [
+            &["pgn-ptrs"][..],
+            &["pgn-ptrs", "pgn"],
+            &["gnn", "pgn-ptrs"],
+            &["pgn", "pgn-ptrs"],
+            &["pgn-ptrs", "gnn", "pgn"],
+        ] {
+            let queue = grid(Path::new("x"), &models(names), Table::new()).unwrap();
+            let student = queue.entries().iter().find(|entry| entry.model == "pgn-ptrs").unwrap();
+            let teacher = student.depends_on.unwrap();
+            assert!(teacher < student.index, "{names:?}");
+            assert_eq!(queue.entries()[teacher].model, "pgn");
+            assert_eq!(queue.entries().iter().filter(|entry| entry.model == "pgn").count(), 1);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_before_anything_is_trained() {
+        let unknown = grid(Path::new("x"), &models(&["gnn", "gmm"]), Table::new());
+        assert!(unknown.unwrap_err().to_string().contains("there is no model 'gmm'"));
+        let twice = grid(Path::new("x"), &models(&["gnn", "gnn"]), Table::new());
+        assert!(twice.unwrap_err().to_string().contains("asked for twice"));
+        let settings = toml::toml! { learning_rate = -1.0 };
+        assert!(grid(Path::new("x"), &models(&["gnn"]), settings).is_err());
+        assert!(grid(Path::new("x"), &models(&[]), Table::new()).is_err());
+    }
+}
