@@ -19,6 +19,7 @@ mod action;
 mod consistent;
 mod draft;
 mod error;
+pub mod invariants;
 mod lens;
 mod machine;
 mod memory;

@@ -1,6 +1,6 @@
 //! Disjoint-set union, section 3 of the paper: path compression, linking by priority.
 
-use crate::{Halt, Memory, Program, Seen, Signature, View};
+use crate::{Halt, Memory, Program, Signature, View, invariants};
 
 /// The paper's disjoint-set union as a program. Keys are priorities; `up` of a root is nil.
 ///
@@ -143,15 +143,6 @@ impl Program for Dsu {
     }
 
     fn holds(&self, _: usize, view: &View) -> bool {
-        (0..view.nodes).all(|node| {
-            let mut at = node;
-            (0..view.nodes).all(|_| match view.pointer(at, UP) {
-                Seen::Node(up) => {
-                    at = up;
-                    up != node
-                }
-                _ => true,
-            })
-        })
+        invariants::acyclic(view, &[UP], &[])
     }
 }
