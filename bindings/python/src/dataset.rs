@@ -6,10 +6,10 @@ use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArrayMethods,
 };
-use pgn_structures::{Dataset, Node, Operation, Sampling, Sequence, Statistics};
+use pgn_structures::{Dataset, FieldRows, Fields, Node, Operation, Sampling, Sequence, Statistics};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-use crate::{error::Error, own::OwnTask, pool};
+use crate::{error::Error, own, pool};
 
 /// What Python makes its `Dataset` of: task, seed, split and the five arrays.
 type Parts<'py> = (
@@ -88,6 +88,8 @@ impl Arrays<'_> {
                 answers: &answers[i * ops..][..ops],
                 masks: &masks[i * ops * n..][..ops * n],
                 pointers: &pointers[i * ops * n..][..ops * n],
+                // No model reads them.
+                fields: FieldRows::NONE,
             })
             .collect())
     }
@@ -106,6 +108,7 @@ impl Arrays<'_> {
             answers: self.answers.as_slice()?.to_vec(),
             masks: self.masks.as_slice()?.to_vec(),
             pointers: self.pointers.as_slice()?.to_vec(),
+            fields: Fields::default(),
         };
         set.check().map_err(Error::from)?;
         Ok(set)
@@ -127,13 +130,13 @@ pub fn sample<'py>(
     seed: u64,
     split: &str,
 ) -> PyResult<Parts<'py>> {
-    let own = OwnTask::of(task)?;
+    let task = own::task(task)?;
     let split = split.parse().map_err(Error::from)?;
     let ops = ops.unwrap_or(Sampling::paper_ops(nodes));
     let sampling = Sampling { nodes, ops, count, seed, split };
     let pool = pool::shared()?;
-    let set = py.detach(|| pool.install(|| Dataset::sample(&own.task, &sampling)));
-    parts(py, own.settle(set.map_err(Error::from))?)
+    let set = py.detach(|| pool.install(|| Dataset::sample(&task, &sampling)));
+    parts(py, set.map_err(Error::from)?)
 }
 
 /// The ground truth of given operations.
@@ -145,16 +148,16 @@ pub fn replay<'py>(
     operands: PyReadonlyArray3<'py, Node>,
     seed: u64,
 ) -> PyResult<Parts<'py>> {
-    let own = OwnTask::of(task)?;
+    let task = own::task(task)?;
     let nodes = priorities.shape()[1];
     let priorities = priorities.as_slice()?;
     let (pairs, _) = operands.as_slice()?.as_chunks();
     let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
     let pool = pool::shared()?;
     let set = py.detach(|| {
-        pool.install(|| Dataset::from_operations(&own.task, nodes, priorities, &operations))
+        pool.install(|| Dataset::from_operations(&task, nodes, priorities, &operations))
     });
-    let mut set = own.settle(set.map_err(Error::from))?;
+    let mut set = set.map_err(Error::from)?;
     set.seed = seed;
     parts(py, set)
 }

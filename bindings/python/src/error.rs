@@ -23,12 +23,28 @@ impl<E: Into<pgn_lab::Error>> From<E> for Error {
 
 impl From<Error> for PyErr {
     fn from(Error(error): Error) -> PyErr {
+        let error = match raised(error) {
+            Ok(exception) => return exception,
+            Err(error) => error,
+        };
         let sentence = error.to_string();
         match (&error, cause(&error)) {
             (_, Some(cause)) => os_error(cause, sentence),
             (pgn_lab::Error::Locked { .. }, _) => PyOSError::new_err(sentence),
             _ => PyValueError::new_err(sentence),
         }
+    }
+}
+
+/// The exception that a structure in Python raised, or the error itself if it is another one.
+fn raised(error: pgn_lab::Error) -> Result<PyErr, pgn_lab::Error> {
+    use pgn_structures::Error::Failed;
+    match error {
+        pgn_lab::Error::Structures(Failed { task, cause }) => match cause.downcast::<PyErr>() {
+            Ok(exception) => Ok(*exception),
+            Err(cause) => Err(pgn_lab::Error::Structures(Failed { task, cause })),
+        },
+        other => Err(other),
     }
 }
 

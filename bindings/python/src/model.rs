@@ -7,14 +7,13 @@ use pgn_lab::{
     Data, Error as LabError, RunConfig, Stop, TestConfig, TestScores, evaluate_sequences,
     evaluate_set, evaluate_streams, load_run,
 };
-use pgn_structures::{Dataset, Sampling, Sequence};
+use pgn_structures::{Dataset, Sampling, Sequence, Task};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
     dataset::Arrays,
     error::Error,
-    own::OwnTask,
-    pool,
+    own, pool,
     rollout::{self, Parts},
     state::State,
 };
@@ -24,7 +23,7 @@ use crate::{
 pub struct Model {
     config: RunConfig,
     model: Arc<pgn_engine::Model>,
-    task: Option<(OwnTask, Data)>,
+    task: Option<Data>,
 }
 
 #[pymethods]
@@ -34,22 +33,19 @@ impl Model {
     #[pyo3(signature = (run, task=None))]
     fn new(run: PathBuf, task: Option<&Bound<'_, PyAny>>) -> PyResult<Model> {
         let (config, model) = load_run(&run).map_err(Error::from)?;
-        let own = match task {
-            Some(task) => Some(OwnTask::of(task)?),
+        let task = match task {
+            Some(task) => Some(own::task(task)?),
             // A structure this program does not have: its model still answers.
-            None => OwnTask::named(&config.task).ok(),
+            None => Task::named(&config.task).ok(),
         };
-        if let Some(own) = &own
-            && own.task.name() != config.task
+        if let Some(task) = &task
+            && task.name() != config.task
         {
-            let error = format!("its task is {}; expected {}", config.task, own.task.name());
+            let error = format!("its task is {}; expected {}", config.task, task.name());
             return Err(PyValueError::new_err(format!("{}: {error}", run.display())));
         }
-        let task = match own {
-            Some(own) => {
-                let data = Data::tests_only(&config, &own.task, &run).map_err(Error::from)?;
-                Some((own, data))
-            }
+        let task = match task {
+            Some(task) => Some(Data::tests_only(&config, &task, &run).map_err(Error::from)?),
             None => None,
         };
         Ok(Model { config, model: Arc::new(model), task })
@@ -97,7 +93,7 @@ impl Model {
         count: Option<usize>,
         seed: Option<u64>,
     ) -> PyResult<String> {
-        let (own, data) = self.task()?;
+        let data = self.task()?;
         let mut test = self.config.test.clone();
         if let Some(nodes) = nodes {
             let ops = nodes.iter().copied().map(Sampling::paper_ops).collect();
@@ -126,7 +122,7 @@ impl Model {
                 data.tests(&test, seed).map(score).collect()
             })
         });
-        json(&own.settle(scores.map_err(Error::from))?)
+        json(&scores.map_err(Error::from)?)
     }
 
     /// A fresh structure, one node per priority.
@@ -146,7 +142,7 @@ impl Model {
     ) -> PyResult<T> {
         let pool = pool::shared()?;
         if self.config.data.teacher.is_some() {
-            let (_, teacher) = self.task()?;
+            let teacher = self.task()?;
             let set = data.to_dataset()?;
             let value = py.detach(|| {
                 pool.install(|| {
@@ -161,7 +157,7 @@ impl Model {
         Ok(py.detach(|| pool.install(|| compute(&sequences)))?)
     }
 
-    fn task(&self) -> PyResult<&(OwnTask, Data)> {
+    fn task(&self) -> PyResult<&Data> {
         self.task.as_ref().ok_or_else(|| {
             PyValueError::new_err(format!(
                 "the structure `{}` is not built in; give its class to pgn.load as task",

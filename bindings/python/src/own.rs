@@ -1,13 +1,15 @@
 //! Structures that are Python classes, and tasks made of them.
 //!
-//! An exception in Python code that a thread of ours called has nobody to go to: it is kept, the
-//! structure shows pointers that are out of range, which ends whatever was going on with an error,
-//! and the exception takes that error's place.
+//! What Python code raises travels as the cause of the structure's error, and is raised again at
+//! the end ([`crate::error`]). Where the trait has no way to fail, it is kept until the next
+//! operation is applied.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{cell::RefCell, sync::Arc};
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pgn_structures::{Feature, Node, Operation, PointerStructure, Rng, Task, Visited};
+use pgn_structures::{
+    Error as StructureError, Feature, Node, Operation, PointerStructure, Rng, Schema, Task, Visited,
+};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -16,40 +18,19 @@ use pyo3::{
 
 use crate::{error::Error, rng};
 
-/// A pointer that no node can have.
-const NOWHERE: Node = Node::MAX;
-
-/// A task, and where its exceptions are if it is a Python class.
-pub struct OwnTask {
-    /// The task.
-    pub task: Task,
-    class: Option<Arc<Class>>,
-}
-
-impl OwnTask {
-    /// A built-in task by its name, or a Python class.
-    pub fn of(task: &Bound<'_, PyAny>) -> PyResult<OwnTask> {
-        if let Ok(name) = task.cast::<PyString>() {
-            return Ok(OwnTask::named(&name.to_cow()?)?);
-        }
-        let class = Arc::new(Class::of(task)?);
-        let shared = Arc::clone(&class);
-        let make = move || Own { class: Arc::clone(&shared), instance: None, nodes: 0 };
-        Ok(OwnTask { task: Task::new(make), class: Some(class) })
+/// A built-in task by its name, or a Python class.
+pub fn task(task: &Bound<'_, PyAny>) -> PyResult<Task> {
+    if let Ok(name) = task.cast::<PyString>() {
+        return Ok(Task::named(&name.to_cow()?).map_err(Error::from)?);
     }
-
-    /// A built-in task.
-    pub fn named(name: &str) -> Result<OwnTask, Error> {
-        Ok(OwnTask { task: Task::named(name)?, class: None })
-    }
-
-    /// The task's exception if there was one, else the outcome as it is.
-    pub fn settle<T, E: Into<PyErr>>(&self, outcome: Result<T, E>) -> PyResult<T> {
-        match self.class.as_ref().and_then(|class| class.exception().take()) {
-            Some(exception) => Err(exception),
-            None => outcome.map_err(Into::into),
-        }
-    }
+    let class = Arc::new(Class::of(task)?);
+    Ok(Task::new(move || Own {
+        class: Arc::clone(&class),
+        instance: None,
+        nodes: 0,
+        pointers: Vec::new(),
+        failure: RefCell::new(None),
+    }))
 }
 
 /// A Python class whose instances are structures.
@@ -57,9 +38,9 @@ struct Class {
     class: Py<PyAny>,
     name: String,
     features: Vec<Feature>,
+    schema: Schema,
     samples: bool,
     starts: bool,
-    exception: Mutex<Option<PyErr>>,
 }
 
 impl Class {
@@ -82,20 +63,26 @@ impl Class {
                 names.iter().map(feature).collect::<PyResult<_>>()?
             }
         };
+        let names = |attribute| -> PyResult<Vec<String>> {
+            class.getattr_opt(attribute)?.map_or(Ok(Vec::new()), |names| names.extract())
+        };
+        let (fields, bits) = (names("fields")?, names("bits")?);
+        let pointers: Vec<&str> =
+            [POINTERS].into_iter().chain(fields.iter().map(String::as_str)).collect();
+        let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
         Ok(Class {
             samples: class.hasattr("sample")?,
             starts: class.hasattr("start_from")?,
             class: class.clone().unbind(),
+            schema: Schema::new(&pointers, &bits),
             name,
             features,
-            exception: Mutex::new(None),
         })
     }
-
-    fn exception(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
-        self.exception.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
+
+/// The attribute that holds the learnt pointers, and the name of that field.
+const POINTERS: &str = "pointers";
 
 fn feature(name: &String) -> PyResult<Feature> {
     serde_json::from_value(name.as_str().into()).map_err(|_| {
@@ -112,23 +99,37 @@ struct Own {
     /// `None` before the first reset and after an exception.
     instance: Option<Py<PyAny>>,
     nodes: usize,
+    /// Where the nodes pointed when the instance was last used.
+    pointers: Vec<Node>,
+    /// What was raised where nothing can be returned; ends the next operation.
+    failure: RefCell<Option<PyErr>>,
 }
 
 impl Own {
-    /// Runs Python code on the instance; `None` if it raised, now or earlier.
-    fn with<T>(&self, run: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
-        let instance = self.instance.as_ref()?;
-        Python::attach(|py| match run(py, instance.bind(py)) {
-            Ok(value) => Some(value),
-            Err(exception) => {
-                self.class.exception().get_or_insert(exception);
-                None
-            }
-        })
+    /// Runs Python code on the instance.
+    fn with<T>(
+        &self,
+        run: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        match &self.instance {
+            Some(instance) => Python::attach(|py| run(py, instance.bind(py))),
+            None => Err(self.wrong("is used after it failed".to_owned())),
+        }
     }
 
     fn wrong(&self, what: String) -> PyErr {
         PyValueError::new_err(format!("the structure `{}` {what}", self.class.name))
+    }
+
+    fn failed(&self, exception: PyErr) -> StructureError {
+        StructureError::failed(&self.class.name, exception)
+    }
+
+    /// Keeps what was raised for the next operation; an earlier exception comes first.
+    fn keep(&self, outcome: PyResult<()>) {
+        if let Err(exception) = outcome {
+            self.failure.borrow_mut().get_or_insert(exception);
+        }
     }
 
     /// Calls `apply`, which returns the answer and the nodes it visited.
@@ -148,12 +149,13 @@ impl Own {
             return Err(expected()?);
         }
         let Ok(nodes) = pair.get_item(1)?.try_iter() else { return Err(expected()?) };
+        let n = self.nodes;
         for node in nodes {
             let node = node?;
             match node.extract::<Node>() {
-                Ok(node) if (node as usize) < self.nodes => visited.insert(node),
+                Ok(node) if (node as usize) < n => visited.insert(node),
                 _ => {
-                    let (found, n) = (node.repr()?, self.nodes);
+                    let found = node.repr()?;
                     return Err(self.wrong(format!("visited {found}; expected a node below {n}")));
                 }
             }
@@ -161,13 +163,17 @@ impl Own {
         pair.get_item(0)?.is_truthy()
     }
 
-    /// Reads the attribute `pointers`, one number per node.
-    fn read(&self, instance: &Bound<'_, PyAny>, row: &mut [Node]) -> PyResult<()> {
-        let pointers = instance.getattr("pointers")?;
-        let n = self.nodes;
+    /// Reads an attribute that has one node for each node.
+    fn read(&self, instance: &Bound<'_, PyAny>, attribute: &str, row: &mut [Node]) -> PyResult<()> {
+        let pointers = instance.getattr(attribute)?;
+        let n = row.len();
         let wrong = |what: String| self.wrong(format!("{what}, of {n} nodes"));
+        let aims = |node: usize, at: &str| match attribute {
+            POINTERS => wrong(format!("made node {node} point to {at}")),
+            field => wrong(format!("made `{field}` of node {node} {at}")),
+        };
         if pointers.len()? != n {
-            return Err(wrong(format!("has {} pointers", pointers.len()?)));
+            return Err(wrong(format!("has {} {attribute}", pointers.len()?)));
         }
         if let Ok(array) = pointers.extract::<PyReadonlyArray1<'_, Node>>()
             && let Ok(slice) = array.as_slice()
@@ -179,17 +185,32 @@ impl Own {
                 // Whatever is no node at all is as wrong as one that is not there.
                 *place = match pointer.extract::<Node>() {
                     Ok(pointer) => pointer,
-                    Err(_) => {
-                        let found = pointer.repr()?;
-                        return Err(wrong(format!("made node {node} point to {found}")));
-                    }
+                    Err(_) => return Err(aims(node, &pointer.repr()?.to_string())),
                 };
             }
         }
         match row.iter().position(|&pointer| pointer as usize >= n) {
             None => Ok(()),
-            Some(node) => Err(wrong(format!("made node {node} point to {}", row[node]))),
+            Some(node) => Err(aims(node, &row[node].to_string())),
         }
+    }
+
+    /// Runs Python code on the instance, then reads the pointers.
+    fn step<T>(
+        &mut self,
+        run: impl FnOnce(&Own, Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let mut pointers = std::mem::take(&mut self.pointers);
+        let outcome = self.with(|py, instance| {
+            let value = run(self, py, instance)?;
+            self.read(instance, POINTERS, &mut pointers)?;
+            Ok(value)
+        });
+        self.pointers = pointers;
+        if outcome.is_err() {
+            self.instance = None;
+        }
+        outcome
     }
 }
 
@@ -198,25 +219,31 @@ impl PointerStructure for Own {
         &self.class.name
     }
 
+    fn schema(&self) -> Schema {
+        self.class.schema.clone()
+    }
+
     fn features(&self) -> &[Feature] {
         &self.class.features
     }
 
     fn reset(&mut self, priorities: &[f32]) {
+        self.failure.replace(None);
         self.nodes = priorities.len();
-        self.instance = Python::attach(|py| {
-            match self.class.class.call1(py, (PyArray1::from_slice(py, priorities),)) {
-                Ok(instance) => Some(instance),
-                Err(exception) => {
-                    self.class.exception().get_or_insert(exception);
-                    None
-                }
-            }
+        self.pointers = (0..self.nodes as Node).collect();
+        let made = Python::attach(|py| {
+            self.class.class.call1(py, (PyArray1::from_slice(py, priorities),))
         });
+        let outcome = made.and_then(|instance| {
+            self.instance = Some(instance);
+            self.step(|_, _, _| Ok(()))
+        });
+        self.keep(outcome);
     }
 
     fn sample(&self, nodes: Node, rng: &mut Rng) -> Operation {
-        if !self.class.samples {
+        // After an exception any operation will do: it is never carried out.
+        if !self.class.samples || self.failure.borrow().is_some() {
             return Operation::sample(nodes, rng);
         }
         let drawn = self.with(|py, instance| {
@@ -225,37 +252,63 @@ impl PointerStructure for Own {
             *rng = lent.get().get();
             Ok(Operation { u, v })
         });
-        // Refused by whoever asked.
-        drawn.unwrap_or(Operation { u: NOWHERE, v: NOWHERE })
+        drawn.unwrap_or_else(|exception| {
+            self.keep(Err(exception));
+            Operation::sample(nodes, rng)
+        })
     }
 
-    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> bool {
-        let answer = self.with(|_, instance| self.call(instance, operation, visited));
-        if answer.is_none() {
+    fn apply(
+        &mut self,
+        operation: Operation,
+        visited: &mut Visited,
+    ) -> pgn_structures::Result<bool> {
+        if let Some(exception) = self.failure.take() {
             self.instance = None;
+            return Err(self.failed(exception));
         }
-        answer.unwrap_or(false)
+        let answer = self.step(|own, _, instance| own.call(instance, operation, visited));
+        answer.map_err(|exception| self.failed(exception))
     }
 
     fn pointer(&self, node: Node) -> Node {
-        let mut row = vec![0; self.nodes];
-        self.pointers(&mut row);
-        row.get(node as usize).copied().unwrap_or(NOWHERE)
+        self.pointers[node as usize]
     }
 
     fn pointers(&self, row: &mut [Node]) {
-        if self.with(|_, instance| self.read(instance, row)).is_none() {
-            row.fill(NOWHERE);
-        }
+        row.copy_from_slice(&self.pointers);
+    }
+
+    fn pointer_field(&self, field: usize, row: &mut [Node]) -> pgn_structures::Result<()> {
+        let name = &self.class.schema.pointers()[field];
+        let read = self.with(|_, instance| self.read(instance, name, row));
+        read.map_err(|exception| self.failed(exception))
+    }
+
+    fn bit_field(&self, bit: usize, row: &mut [u8]) -> pgn_structures::Result<()> {
+        let (name, n) = (&self.class.schema.bits()[bit], row.len());
+        let read = self.with(|_, instance| {
+            let bits = instance.getattr(name.as_str())?;
+            if bits.len()? != n {
+                return Err(self.wrong(format!("has {} {name}, of {n} nodes", bits.len()?)));
+            }
+            for (place, bit) in row.iter_mut().zip(bits.try_iter()?) {
+                *place = u8::from(bit?.is_truthy()?);
+            }
+            Ok(())
+        });
+        read.map_err(|exception| self.failed(exception))
     }
 
     fn start_from(&mut self, pointers: &[Node]) -> bool {
-        self.class.starts
-            && self
-                .with(|py, instance| {
-                    let pointers = PyArray1::from_slice(py, pointers);
-                    instance.call_method1("start_from", (pointers,)).map(drop)
-                })
-                .is_some()
+        if !self.class.starts {
+            return false;
+        }
+        let outcome = self.step(|_, py, instance| {
+            let pointers = PyArray1::from_slice(py, pointers);
+            instance.call_method1("start_from", (pointers,)).map(drop)
+        });
+        self.keep(outcome);
+        true
     }
 }

@@ -51,7 +51,7 @@ fn apply<'py>(
     let operation = node::operation(u, v, nodes)?;
     operation.check(nodes).map_err(error::operation)?;
     visited.clear();
-    let answer = structure.apply(operation, visited);
+    let answer = structure.apply(operation, visited).map_err(Error::from)?;
     Ok((answer, PyArray1::from_slice(py, visited.nodes())))
 }
 

@@ -10,13 +10,14 @@ use std::{
 };
 
 use pgn_lab::{Outcome, Progress, RunConfig, Session, overlay};
+use pgn_structures::Task;
 use pyo3::{
     exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError},
     prelude::*,
 };
 use toml::Table;
 
-use crate::{error::Error, own::OwnTask, pool};
+use crate::{error::Error, own, pool};
 
 /// How often Python's signal handlers get their turn while an epoch lasts.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -28,13 +29,13 @@ pub fn resolve(
     file: Option<PathBuf>,
     task: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let own = task.map(OwnTask::of).transpose()?;
-    let config = config(settings, file, own.as_ref())?;
+    let task = task.map(own::task).transpose()?;
+    let config = config(settings, file, task.as_ref())?;
     serde_json::to_string(&config).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Lays the settings over those of a config file and both over the defaults.
-fn config(settings: &str, file: Option<PathBuf>, own: Option<&OwnTask>) -> PyResult<RunConfig> {
+fn config(settings: &str, file: Option<PathBuf>, task: Option<&Task>) -> PyResult<RunConfig> {
     let invalid = |trouble: String| PyValueError::new_err(format!("invalid run config: {trouble}"));
     let settings: Table =
         serde_json::from_str(settings).map_err(|error| invalid(error.to_string()))?;
@@ -43,7 +44,7 @@ fn config(settings: &str, file: Option<PathBuf>, own: Option<&OwnTask>) -> PyRes
         Some(path) => RunConfig::read_settings(&path).map_err(Error::from)?,
     };
     overlay(&mut table, settings);
-    Ok(RunConfig::resolve_for(table, own.map(|own| &own.task)).map_err(Error::from)?)
+    Ok(RunConfig::resolve_for(table, task).map_err(Error::from)?)
 }
 
 /// Trains in the directory `out`. `observe` is told epoch, epochs, loss, F1, best F1 and its epoch
@@ -60,8 +61,8 @@ pub fn train(
     checkpoint_every: f64,
     observe: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let own = task.map(OwnTask::of).transpose()?;
-    let config = config(settings, file, own.as_ref())?;
+    let task = task.map(own::task).transpose()?;
+    let config = config(settings, file, task.as_ref())?;
     let checkpoint_every = Duration::try_from_secs_f64(checkpoint_every).map_err(|_| {
         PyValueError::new_err(format!(
             "checkpoint_every is {checkpoint_every}; expected seconds, 0 or more"
@@ -71,7 +72,6 @@ pub fn train(
     let stop = AtomicBool::new(false);
     let (tell, mut told) = channel::<Progress>();
     let (go_on, wait) = channel::<()>();
-    let task = own.as_ref().map(|own| own.task.clone());
     let mut raised = None;
     let outcome = std::thread::scope(|scope| {
         let (config, out, pool, stop) = (&config, &out, &pool, &stop);
@@ -110,10 +110,6 @@ pub fn train(
     });
     let outcome = outcome.map_err(|_| PyRuntimeError::new_err("training ended unexpectedly"))?;
     let outcome = outcome.map_err(|error| PyErr::from(Error::from(error)));
-    let outcome = match &own {
-        Some(own) => own.settle(outcome),
-        None => outcome,
-    };
     match (raised, outcome) {
         (Some(error), Ok(Outcome::Stopped { epoch }))
             if error.is_instance_of::<PyKeyboardInterrupt>(py) =>

@@ -62,6 +62,7 @@ impl<'a> Fixture<'a> {
             answers: file.tensor("answers").unwrap().data().to_vec(),
             masks: file.tensor("masks").unwrap().data().to_vec(),
             pointers: u32s(&file.tensor("pointers").unwrap()),
+            fields: Default::default(),
         };
         let k = file.tensor("weights.encoder.bias").unwrap().shape()[0];
         let config = Config { k, ..Config::preset(preset).unwrap() };

@@ -151,6 +151,7 @@ fn sequences_without_operations() {
         answers: &[],
         masks: &[],
         pointers: &[],
+        fields: Default::default(),
     };
     let one = sample("dsu", 5, 2, 0);
     for (name, config) in family() {

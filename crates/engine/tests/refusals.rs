@@ -18,6 +18,7 @@ fn sequence() -> Sequence<'static> {
         answers: &[1, 0],
         masks: &[0, 0, 1, 1, 0, 0],
         pointers: &[1, 1, 2, 1, 1, 1],
+        fields: Default::default(),
     }
 }
 

@@ -72,7 +72,8 @@ impl Large {
 
     fn sequence(&self) -> Sequence<'_> {
         let Large { priorities, operations, answers, masks, pointers } = self;
-        Sequence { priorities, operations, answers, masks, pointers }
+        let fields = Default::default();
+        Sequence { priorities, operations, answers, masks, pointers, fields }
     }
 }
 

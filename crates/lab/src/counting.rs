@@ -126,6 +126,7 @@ mod tests {
             answers: &[1, 1, 0, 1, 0],
             masks: &[1; 25],
             pointers: &[0; 25],
+            fields: Default::default(),
         };
         let cells: Vec<_> = counted(sequence).collect();
         // 0 and 1 new; 0 once, 2 new; 1 once, 0 twice; both twice or more; both new again.

@@ -206,6 +206,7 @@ mod tests {
         answers: &[1, 1, 0, 0],
         masks: &[0, 0, 1, 1, 0, 1, 1, 0],
         pointers: &[1, 1, 1, 1, 0, 0, 0, 1],
+        fields: pgn_structures::FieldRows::NONE,
     };
 
     #[test]

@@ -7,8 +7,8 @@
 //! by itself; a node asked for joins it.
 
 use pgn_structures::{
-    Dataset, Feature, Node, Operation, PointerStructure, Sampling, Statistics, Task, Visited,
-    forest,
+    Dataset, Feature, Node, Operation, PointerStructure, Result, Sampling, Statistics, Task,
+    Visited, forest,
 };
 
 /// The list; a default one is empty.
@@ -41,7 +41,7 @@ impl PointerStructure for MoveToFront {
         self.first = None;
     }
 
-    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> bool {
+    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> Result<bool> {
         visited.insert(u);
         visited.insert(v);
         // Walk from v towards the front; u stands before v if it is met on the way.
@@ -65,7 +65,7 @@ impl PointerStructure for MoveToFront {
                 visited.insert(first);
             }
         }
-        answer
+        Ok(answer)
     }
 
     fn pointer(&self, node: Node) -> Node {
@@ -74,7 +74,7 @@ impl PointerStructure for MoveToFront {
 }
 
 /// Samples sequences of it and shows what they are like.
-pub fn main() -> Result<(), pgn_structures::Error> {
+pub fn main() -> Result<()> {
     let task = Task::new(MoveToFront::default);
     let set = Dataset::sample(&task, &Sampling::paper(8))?;
     println!("{}: {} sequences, {:#?}", set.task, set.count(), Statistics::of(&set));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::files::{TensorReader, TensorWriter};
 use crate::sampling::check_priorities;
-use crate::{Dataset, Error, Operation, Result, Split};
+use crate::{Dataset, Error, Fields, Operation, Result, Split};
 
 /// What this version writes, and the newest it reads.
 const FORMAT_VERSION: u32 = 1;
@@ -80,6 +80,7 @@ impl Dataset {
             answers: file.u8("answers", &[count, ops])?,
             masks: file.u8("masks", &[count, ops, nodes])?,
             pointers: file.u32("pointers", &[count, ops, nodes])?,
+            fields: Fields::default(),
         };
         dataset.check_values().map_err(|trouble| file.error(trouble))?;
         Ok(dataset)

@@ -260,8 +260,12 @@ impl PointerStructure for Dsu {
         }
     }
 
-    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> bool {
-        self.merge(u, v, visited)
+    fn apply(
+        &mut self,
+        Operation { u, v }: Operation,
+        visited: &mut Visited,
+    ) -> crate::Result<bool> {
+        Ok(self.merge(u, v, visited))
     }
 
     fn pointer(&self, node: Node) -> Node {

@@ -70,13 +70,21 @@ pub enum Error {
     /// A request that makes no sense, such as one node.
     #[error("{0}")]
     Request(String),
-    /// A user's structure broke its contract.
+    /// A structure broke its contract.
     #[error("the structure `{task}` {trouble}")]
     Structure {
         /// Its name.
         task: String,
         /// What it did.
         trouble: String,
+    },
+    /// A structure could not carry out an operation.
+    #[error("the structure `{task}` failed: {cause}")]
+    Failed {
+        /// Its name.
+        task: String,
+        /// Why. Part of the sentence already, so not this error's `source`.
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The file system said no.
     #[error("cannot {verb} {}: {cause}", path.display())]
@@ -96,6 +104,26 @@ pub enum Error {
         /// What is wrong with it.
         trouble: String,
     },
+}
+
+impl Error {
+    /// The structure called `task` broke its contract; `trouble` continues the sentence.
+    pub fn structure(task: &str, trouble: impl Into<String>) -> Error {
+        Error::Structure { task: task.to_owned(), trouble: trouble.into() }
+    }
+
+    /// The structure called `task` could not carry out an operation.
+    pub fn failed(task: &str, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::Failed { task: task.to_owned(), cause: cause.into() }
+    }
+
+    /// What a structure returned, with its name if it has none yet.
+    pub(crate) fn of_structure(self, task: &str) -> Error {
+        match self {
+            Error::Structure { .. } | Error::Failed { .. } => self,
+            other => Error::failed(task, other),
+        }
+    }
 }
 
 /// A result with this crate's [`Error`].

@@ -5,6 +5,7 @@
 //! | a union-find or a dynamic forest | [`Dsu`], [`LinkCutTree`], [`RootedForest`] |
 //! | ground truth to train on | [`Dataset::sample`], [`Dataset::from_operations`] |
 //! | single operations from any state | [`Transition`], [`Curriculum`] |
+//! | what a node holds besides its pointer | [`Schema`], [`Dataset::with_fields`] |
 //! | data-set files | [`Dataset::save`], [`Dataset::load`] |
 //! | to know what is in a set | [`Statistics`], [`forest`] |
 //! | a data structure of your own | [`PointerStructure`], [`Task::new`] |
@@ -20,10 +21,12 @@
 
 mod about;
 mod csv;
+mod cycles;
 mod dataset_file;
 mod dsu;
 mod error;
 mod feature;
+mod fields;
 pub mod files;
 pub mod forest;
 mod link_cut_tree;
@@ -31,6 +34,7 @@ mod operation;
 mod rng;
 mod rooted_forest;
 mod sampling;
+mod schema;
 mod sequence;
 mod statistics;
 mod stream;
@@ -44,11 +48,13 @@ pub use csv::{operations_from_csv, read_operations};
 pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
 pub use feature::Feature;
+pub use fields::{Field, FieldRows, Fields};
 pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
 pub use operation::{Node, Operation};
 pub use rng::{Rng, Split, Stream};
 pub use rooted_forest::RootedForest;
 pub use sampling::{Sampling, given_priorities};
+pub use schema::{Schema, Shape};
 pub use sequence::{Dataset, Sequence};
 pub use statistics::Statistics;
 pub use stream::SequenceStream;

@@ -160,8 +160,12 @@ impl PointerStructure for RootedForest {
         self.pointers.extend(0..priorities.len() as Node);
     }
 
-    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> bool {
-        self.toggle_nodes(u, v, visited)
+    fn apply(
+        &mut self,
+        Operation { u, v }: Operation,
+        visited: &mut Visited,
+    ) -> crate::Result<bool> {
+        Ok(self.toggle_nodes(u, v, visited))
     }
 
     fn pointer(&self, node: Node) -> Node {

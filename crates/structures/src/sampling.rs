@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use crate::{Dataset, Error, Node, Operation, PointerStructure, Result, Rng, Split, Task, Visited};
+use crate::structure::apply;
+use crate::{
+    Dataset, Error, Fields, Node, Operation, PointerStructure, Result, Rng, Split, Task, Visited,
+};
 
 /// What to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,8 @@ impl Sampling {
 }
 
 impl Dataset {
-    /// Samples sequences of a task.
+    /// Samples sequences of a task, with the learnt pointers; [`Dataset::with_fields`] adds
+    /// further fields.
     ///
     /// Sequence i is drawn from a stream of its own ([`Rng::new`]), all priorities first, then
     /// the operations: it is the same whatever the count, the threads and the other sequences.
@@ -104,12 +108,18 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// Whether replaying the operations with `task` gives exactly this ground truth.
+    /// Whether replaying the operations with `task` gives exactly this ground truth, further
+    /// fields included where the set has them.
     pub fn agrees_with(&self, task: &Task) -> Result<bool> {
-        let truth = Dataset::from_operations(task, self.nodes, &self.priorities, &self.operations)?;
+        let mut truth =
+            Dataset::from_operations(task, self.nodes, &self.priorities, &self.operations)?;
+        if !self.fields.is_empty() {
+            truth = truth.with_fields(task)?;
+        }
         Ok(truth.answers == self.answers
             && truth.masks == self.masks
-            && truth.pointers == self.pointers)
+            && truth.pointers == self.pointers
+            && truth.fields == self.fields)
     }
 
     /// A set of the right shape, its size checked, with nothing in it yet.
@@ -148,6 +158,7 @@ impl Dataset {
             answers: filled(0, steps).ok_or_else(too_large)?,
             masks: filled(1, cells).ok_or_else(too_large)?,
             pointers: filled(0, cells).ok_or_else(too_large)?,
+            fields: Fields::default(),
         })
     }
 
@@ -206,17 +217,15 @@ impl Row<'_> {
                 Error::Request(format!("operation {step} of sequence {}: {source}", self.index))
             })?;
             visited.clear();
-            *answer = u8::from(structure.apply(*operation, &mut visited));
+            *answer = u8::from(apply(structure, *operation, &mut visited)?);
             for &node in visited.nodes() {
                 mask[node as usize] = 0;
             }
             structure.pointers(pointers);
             if let Some(node) = pointers.iter().position(|&pointer| pointer as usize >= n) {
                 let pointer = pointers[node];
-                return Err(Error::Structure {
-                    task: structure.name().to_string(),
-                    trouble: format!("made node {node} point to {pointer}, of {n} nodes"),
-                });
+                let trouble = format!("made node {node} point to {pointer}, of {n} nodes");
+                return Err(Error::structure(structure.name(), trouble));
             }
         }
         Ok(())
@@ -228,11 +237,31 @@ impl Row<'_> {
 ///
 /// There must be at most [`Sampling::MAX_NODES`] of them.
 pub(crate) fn draw_priorities(rng: &mut Rng, priorities: &mut [f32]) {
-    let mut taken = HashSet::with_capacity(priorities.len());
+    if priorities.len() < BITMAP_FROM {
+        let mut taken = HashSet::with_capacity(priorities.len());
+        draw_distinct(rng, priorities, |priority| taken.insert(priority.to_bits()));
+    } else {
+        // A bit for each of the 2²⁴ values: 2 MiB, and far faster than hashing.
+        let mut taken = vec![0u64; Sampling::MAX_NODES / 64];
+        draw_distinct(rng, priorities, |priority| {
+            let value = (priority * Sampling::MAX_NODES as f32) as usize;
+            let (word, bit) = (&mut taken[value / 64], 1 << (value % 64));
+            let is_new = *word & bit == 0;
+            *word |= bit;
+            is_new
+        });
+    }
+}
+
+/// From so many priorities on, clearing a bitmap costs less than hashing all of them.
+const BITMAP_FROM: usize = 4096;
+
+/// Draws each priority until `insert` says that it is new.
+fn draw_distinct(rng: &mut Rng, priorities: &mut [f32], mut insert: impl FnMut(f32) -> bool) {
     for priority in priorities {
         loop {
             *priority = rng.unit_f32();
-            if taken.insert(priority.to_bits()) {
+            if insert(*priority) {
                 break;
             }
         }
@@ -273,7 +302,7 @@ pub(crate) fn check_priorities(priorities: &[f32]) -> std::result::Result<(), St
 }
 
 /// `len` copies of `value`, or `None` if there is not that much memory.
-fn filled<T: Clone>(value: T, len: usize) -> Option<Vec<T>> {
+pub(crate) fn filled<T: Clone>(value: T, len: usize) -> Option<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(len).ok()?;
     vec.resize(len, value);

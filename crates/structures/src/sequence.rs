@@ -1,6 +1,6 @@
 //! Sequences of operations with their ground truth, and sets of them.
 
-use crate::{Node, Operation, Split};
+use crate::{FieldRows, Fields, Node, Operation, Split};
 
 /// Several sequences over the same number of nodes and operations, with their ground truth.
 ///
@@ -25,8 +25,11 @@ pub struct Dataset {
     pub answers: Vec<u8>,
     /// \[count, ops, nodes\]; 0 visited, 1 left alone
     pub masks: Vec<u8>,
-    /// \[count, ops, nodes\]; after the operation
+    /// \[count, ops, nodes\]; the learnt pointers after the operation
     pub pointers: Vec<Node>,
+    /// The further fields of the task's [`Schema`](crate::Schema) after the operation, each
+    /// \[count, ops, nodes\], if they were recorded ([`Dataset::with_fields`]).
+    pub fields: Fields,
 }
 
 impl Dataset {
@@ -48,6 +51,7 @@ impl Dataset {
             answers: &self.answers[index * ops..][..ops],
             masks: &self.masks[index * ops * n..][..ops * n],
             pointers: &self.pointers[index * ops * n..][..ops * n],
+            fields: FieldRows::new(&self.fields, index * ops, ops, n),
         }
     }
 
@@ -71,6 +75,8 @@ pub struct Sequence<'a> {
     pub masks: &'a [u8],
     /// π̂ \[ops, nodes\]; after the operation
     pub pointers: &'a [Node],
+    /// Further fields, each \[ops, nodes\]; after the operation, if they were recorded
+    pub fields: FieldRows<'a>,
 }
 
 impl<'a> Sequence<'a> {
@@ -92,5 +98,10 @@ impl<'a> Sequence<'a> {
     /// π̂ after step `t`.
     pub fn pointers_after(&self, t: usize) -> &'a [Node] {
         &self.pointers[t * self.nodes()..][..self.nodes()]
+    }
+
+    /// Further fields after step `t`.
+    pub fn fields_after(&self, t: usize) -> FieldRows<'a> {
+        self.fields.row(t)
     }
 }

@@ -1,5 +1,6 @@
 //! Sequences one operation at a time, for structures too large for a data set.
 
+use crate::structure::apply;
 use crate::{Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Task, Visited};
 
 /// Sequence `index` of what [`Dataset::sample`](crate::Dataset::sample) would sample, step by step
@@ -54,7 +55,7 @@ impl SequenceStream {
         let operation = self.structure.sample(nodes as Node, &mut self.rng);
         operation.check(nodes)?;
         self.visited.clear();
-        Ok((operation, self.structure.apply(operation, &mut self.visited)))
+        Ok((operation, apply(self.structure.as_mut(), operation, &mut self.visited)?))
     }
 
     /// What the last operation visited.
@@ -69,5 +70,10 @@ impl SequenceStream {
     /// If there is no such node.
     pub fn pointer(&self, node: Node) -> Node {
         self.structure.pointer(node)
+    }
+
+    /// The structure itself, whose further fields can be read.
+    pub fn structure(&self) -> &dyn PointerStructure {
+        self.structure.as_ref()
     }
 }

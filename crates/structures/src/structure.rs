@@ -1,11 +1,12 @@
 //! The one trait behind every learnable data structure.
 
-use crate::{About, Feature, Node, Operation, Rng, Visited};
+use crate::{About, Error, Feature, Node, Operation, Result, Rng, Schema, Visited};
 
 /// A pointer-based data structure that a network can learn to imitate.
 ///
-/// It holds n nodes, each with exactly one pointer. Everything else, from sampling to the
-/// viewer, works with any implementation; `docs/adding-a-structure.md` walks through one.
+/// It holds n nodes, each with one pointer that models learn, and perhaps further fields
+/// ([`Schema`]). Everything else, from sampling to the viewer, works with any implementation;
+/// `docs/adding-a-structure.md` walks through one.
 ///
 /// The trait is object-safe; a [`Task`](crate::Task) is a way to make fresh ones.
 pub trait PointerStructure: Send {
@@ -15,6 +16,11 @@ pub trait PointerStructure: Send {
     /// What people call it and its operation; the name unless overridden.
     fn about(&self) -> About {
         About::named(self.name())
+    }
+
+    /// What a node holds; one pointer field unless overridden.
+    fn schema(&self) -> Schema {
+        Schema::default()
     }
 
     /// What a node is told about an operation; the paper's two features unless overridden.
@@ -36,25 +42,61 @@ pub trait PointerStructure: Send {
     /// Carries out one operation, notes every visited node (ground-truth mask 0) and returns
     /// the answer ŷ.
     ///
-    /// The caller has checked that u ≠ v and that both are below n.
-    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> bool;
+    /// The caller has checked that u ≠ v and that both are below n. An error ends whatever the
+    /// operation was part of, and is reported with the structure's name.
+    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool>;
 
-    /// Where `node` points now: π̂ of the node.
+    /// Where the learnt pointer of `node` points now: π̂ of the node.
     fn pointer(&self, node: Node) -> Node;
 
-    /// Goes on from these pointers, one per node, if they say all there is to know; false if the
-    /// structure keeps more than it shows, as a link/cut tree does.
+    /// Goes on from these learnt pointers, one per node, if they say all there is to know; false
+    /// if the structure keeps more than that, as a link/cut tree does.
     ///
-    /// The caller has reset the structure, and the pointers are those of a forest.
+    /// The caller has reset the structure and checked the pointers: they are in range, and form
+    /// a forest unless the [`Schema`] allows cycles.
     fn start_from(&mut self, pointers: &[Node]) -> bool {
         let _ = pointers;
         false
     }
 
-    /// Writes the pointers of nodes 0, 1, … into `row`. Override it only to be faster.
+    /// Writes the learnt pointers of nodes 0, 1, … into `row`. Override it only to be faster.
     fn pointers(&self, row: &mut [Node]) {
         for (node, pointer) in (0..).zip(row) {
             *pointer = self.pointer(node);
         }
     }
+
+    /// Writes pointer field number `field` of nodes 0, 1, … into `row`, nil as the node itself.
+    ///
+    /// Override it, for all fields but the learnt one, if the [`Schema`] has more pointer fields.
+    fn pointer_field(&self, field: usize, row: &mut [Node]) -> Result<()> {
+        let schema = self.schema();
+        if field == schema.learnt() {
+            self.pointers(row);
+            return Ok(());
+        }
+        let name = schema.pointers().get(field).map_or("", String::as_str);
+        let trouble = format!("does not report its pointer field `{name}` (number {field})");
+        Err(Error::structure(self.name(), trouble))
+    }
+
+    /// Writes bit number `bit` of nodes 0, 1, … into `row`, 0 or 1 each.
+    ///
+    /// Override it if the [`Schema`] has bits.
+    fn bit_field(&self, bit: usize, row: &mut [u8]) -> Result<()> {
+        let _ = row;
+        let schema = self.schema();
+        let name = schema.bits().get(bit).map_or("", String::as_str);
+        let trouble = format!("does not report its bit `{name}` (number {bit})");
+        Err(Error::structure(self.name(), trouble))
+    }
+}
+
+/// [`PointerStructure::apply`], its error with the structure's name.
+pub(crate) fn apply(
+    structure: &mut dyn PointerStructure,
+    operation: Operation,
+    visited: &mut Visited,
+) -> Result<bool> {
+    structure.apply(operation, visited).map_err(|error| error.of_structure(structure.name()))
 }

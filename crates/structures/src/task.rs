@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     About, Dsu, Error, Feature, LinkCutTree, Linking, PointerStructure, Result, RootedForest,
+    Schema,
 };
 
 /// A data structure to learn: makes fresh instances of it, one per thread that needs one.
@@ -20,6 +21,7 @@ use crate::{
 pub struct Task {
     name: Arc<str>,
     about: Arc<About>,
+    schema: Arc<Schema>,
     features: Arc<[Feature]>,
     make: Arc<dyn Fn() -> Box<dyn PointerStructure> + Send + Sync>,
 }
@@ -56,6 +58,7 @@ impl Task {
         Task {
             name: sample.name().into(),
             about: sample.about().into(),
+            schema: sample.schema().into(),
             features: sample.features().into(),
             make: Arc::new(make),
         }
@@ -120,6 +123,11 @@ impl Task {
     /// Whether it is one of the paper's tasks.
     pub fn is_in_paper(&self) -> bool {
         Task::of_paper().any(|name| name == self.name())
+    }
+
+    /// What a node holds.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
     }
 
     /// What a node is told about an operation.

@@ -3,8 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycles::{self, Cycles};
+use crate::structure::apply;
 use crate::{
-    Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Stream, Task, Visited,
+    Error, FieldRows, Fields, Node, Operation, PointerStructure, Result, Rng, Sampling, Schema,
+    Shape, Stream, Task, Visited,
 };
 
 /// One operation with the pointers before it and its ground truth, borrowed.
@@ -22,6 +25,10 @@ pub struct Transition<'a> {
     pub mask: &'a [u8],
     /// π̂ after the operation \[nodes\]
     pub after: &'a [Node],
+    /// Further fields before the operation, each \[nodes\]
+    pub fields_before: FieldRows<'a>,
+    /// Further fields after the operation, each \[nodes\]
+    pub fields_after: FieldRows<'a>,
 }
 
 /// A [`Transition`] that owns its memory.
@@ -33,10 +40,14 @@ pub struct OwnedTransition {
     answer: u8,
     mask: Vec<u8>,
     after: Vec<Node>,
+    /// Further fields before and after.
+    fields: [Fields; 2],
 }
 
 impl OwnedTransition {
-    /// What `task` does to a structure with these pointers.
+    /// What `task` does to a structure with these learnt pointers, which are all of its state.
+    /// Refuses pointers out of range, and cycles unless the task's
+    /// [`Schema`](crate::Schema) allows them.
     ///
     /// ```
     /// use pgn_structures::{Operation, OwnedTransition, Task};
@@ -47,18 +58,19 @@ impl OwnedTransition {
     /// # Ok::<(), pgn_structures::Error>(())
     /// ```
     pub fn of(task: &Task, before: &[Node], operation: Operation) -> Result<OwnedTransition> {
-        if let Some(node) = before.iter().find(|&&node| node as usize >= before.len()) {
-            return Err(Error::Request(format!(
-                "a pointer aims at node {node}, but there are {} nodes, numbered from 0",
-                before.len()
-            )));
-        }
+        check_pointers(before, task.schema().shape()).map_err(Error::Request)?;
         operation.check(before.len())?;
         let mut structure = task.make();
         let priorities = vec![0.0; before.len()];
         structure.reset(&priorities);
         start_from(structure.as_mut(), before)?;
-        Ok(OwnedTransition::record(structure.as_mut(), priorities, before.to_vec(), operation))
+        OwnedTransition::record(
+            structure.as_mut(),
+            task.schema(),
+            priorities,
+            before.to_vec(),
+            operation,
+        )
     }
 
     /// Borrows it.
@@ -70,22 +82,27 @@ impl OwnedTransition {
             answer: self.answer,
             mask: &self.mask,
             after: &self.after,
+            fields_before: FieldRows::new(&self.fields[0], 0, 1, self.before.len()),
+            fields_after: FieldRows::new(&self.fields[1], 0, 1, self.before.len()),
         }
     }
 
     fn record(
         structure: &mut dyn PointerStructure,
+        schema: &Schema,
         priorities: Vec<f32>,
         before: Vec<Node>,
         operation: Operation,
-    ) -> OwnedTransition {
+    ) -> Result<OwnedTransition> {
         let n = before.len();
         let mut visited = Visited::new(n);
-        let answer = u8::from(structure.apply(operation, &mut visited));
+        let fields_before = Fields::now(structure, schema, n)?;
+        let answer = u8::from(apply(structure, operation, &mut visited)?);
         let mut after = vec![0; n];
         structure.pointers(&mut after);
         let mask = (0..n as Node).map(|node| u8::from(!visited.contains(node))).collect();
-        OwnedTransition { priorities, before, operation, answer, mask, after }
+        let fields = [fields_before, Fields::now(structure, schema, n)?];
+        Ok(OwnedTransition { priorities, before, operation, answer, mask, after, fields })
     }
 }
 
@@ -149,24 +166,41 @@ impl Curriculum {
             for _ in 0..rng.below(Sampling::paper_ops(n) as u32) {
                 let operation = structure.sample(n as Node, &mut rng);
                 operation.check(n)?;
-                structure.apply(operation, &mut visited);
+                apply(structure.as_mut(), operation, &mut visited)?;
             }
         }
         let mut before = vec![0; n];
         structure.pointers(&mut before);
         let operation = structure.sample(n as Node, &mut rng);
         operation.check(n)?;
-        Ok(OwnedTransition::record(structure.as_mut(), priorities, before, operation))
+        OwnedTransition::record(structure.as_mut(), task.schema(), priorities, before, operation)
+    }
+}
+
+/// Refuses pointers from outside that no structure of this shape can have.
+fn check_pointers(pointers: &[Node], shape: Shape) -> std::result::Result<(), String> {
+    let n = pointers.len();
+    if let Some(node) = pointers.iter().find(|&&node| node as usize >= n) {
+        return Err(format!(
+            "a pointer aims at node {node}, but there are {n} nodes, numbered from 0"
+        ));
+    }
+    match shape {
+        Shape::Any => Ok(()),
+        Shape::Forest => match Cycles::new(n).find(pointers, 0..n as Node) {
+            None => Ok(()),
+            Some(cycle) => Err(cycles::describe(&cycle)),
+        },
     }
 }
 
 fn start_from(structure: &mut dyn PointerStructure, pointers: &[Node]) -> Result<()> {
     match structure.start_from(pointers) {
         true => Ok(()),
-        false => Err(Error::Structure {
-            task: structure.name().to_string(),
-            trouble: "cannot start from given pointers: they are not all of its state".into(),
-        }),
+        false => {
+            let trouble = "cannot start from given pointers: they are not all of its state";
+            Err(Error::structure(structure.name(), trouble))
+        }
     }
 }
 

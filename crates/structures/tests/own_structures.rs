@@ -1,7 +1,8 @@
 //! Structures the crate has never heard of: they work, and mistakes in them are reported.
 
 use pgn_structures::{
-    Dataset, Error, Feature, Node, Operation, PointerStructure, Rng, Sampling, Task, Visited,
+    Dataset, Error, Feature, Node, Operation, PointerStructure, Result, Rng, Sampling, Task,
+    Visited,
 };
 
 /// Answers whether u < v, and always works on neighbours; its pointers go `off` by so much.
@@ -28,9 +29,9 @@ impl PointerStructure for Neighbours {
         Operation { u, v: u + 1 }
     }
 
-    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> bool {
+    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool> {
         visited.insert(operation.v);
-        operation.u < operation.v
+        Ok(operation.u < operation.v)
     }
 
     fn pointer(&self, node: Node) -> Node {

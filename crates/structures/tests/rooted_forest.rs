@@ -142,7 +142,7 @@ fn visited_nodes_are_both_paths_to_a_root() {
             structure.reset(&[0.0; 11]);
             assert!(structure.start_from(&pointers));
             let mut visited = Visited::new(11);
-            structure.apply(Operation { u, v }, &mut visited);
+            structure.apply(Operation { u, v }, &mut visited).unwrap();
             let mut nodes = visited.nodes().to_vec();
             nodes.sort_unstable();
             assert_eq!(nodes, expected);

@@ -32,6 +32,7 @@ fn figures(set: &Dataset, index: usize) -> [f64; 3] {
         answers: sequence.answers.to_vec(),
         masks: sequence.masks.to_vec(),
         pointers: sequence.pointers.to_vec(),
+        fields: Default::default(),
         task: set.task.clone(),
         seed: set.seed,
         split: set.split,

@@ -72,6 +72,8 @@ impl Trainer {
                         answer: sequence.answers[t],
                         mask: sequence.mask(t),
                         after: sequence.pointers_after(t),
+                        fields_before: Default::default(),
+                        fields_after: Default::default(),
                     };
                     (transition, share)
                 })

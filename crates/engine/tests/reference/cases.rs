@@ -101,5 +101,6 @@ pub fn sample(task: &str, nodes: usize, ops: usize, seed: u64) -> Dataset {
         answers: (0..ops).map(|t| (t % 2) as u8).collect(),
         masks: (0..ops).map(|t| (t / 2 % 2) as u8).collect(),
         pointers: vec![0; ops],
+        fields: Default::default(),
     }
 }

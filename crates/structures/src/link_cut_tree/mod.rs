@@ -12,7 +12,7 @@ pub use aggregate::{Aggregate, Count, Max, Min, Sum};
 use splay::{Link, NIL};
 
 use crate::operation::check_node;
-use crate::{About, Node, Operation, OperationError, PointerStructure, Recorder, Visited};
+use crate::{About, Node, Operation, OperationError, PointerStructure, Recorder, Schema, Visited};
 
 /// A forest of rooted trees whose edges come and go, with one pointer per node.
 ///
@@ -262,6 +262,12 @@ impl PointerStructure for LinkCutTree {
         )
     }
 
+    /// `up`, which is learnt, `left` and `right`, and the bit `flip`, all exactly as stored:
+    /// flips that are still to be passed on are shown as set bits, with the children not swapped.
+    fn schema(&self) -> Schema {
+        Schema::new(&["up", "left", "right"], &["flip"])
+    }
+
     fn reset(&mut self, priorities: &[f32]) {
         self.links.clear();
         self.links.resize(priorities.len(), Link::alone(()));
@@ -269,11 +275,45 @@ impl PointerStructure for LinkCutTree {
         self.priorities.extend_from_slice(priorities);
     }
 
-    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> bool {
-        self.toggle(u, v, visited)
+    fn apply(
+        &mut self,
+        Operation { u, v }: Operation,
+        visited: &mut Visited,
+    ) -> crate::Result<bool> {
+        Ok(self.toggle(u, v, visited))
     }
 
     fn pointer(&self, node: Node) -> Node {
         LinkCutTree::pointer(self, node)
+    }
+
+    fn pointer_field(&self, field: usize, row: &mut [Node]) -> crate::Result<()> {
+        let of: fn(&Link<()>) -> Node = match field {
+            0 => |link| link.up,
+            1 => |link| link.child[0],
+            2 => |link| link.child[1],
+            _ => {
+                let trouble = format!("has no pointer field number {field}; expected 0 to 2");
+                return Err(crate::Error::structure(self.name(), trouble));
+            }
+        };
+        for ((node, link), value) in (0..).zip(&self.links).zip(row) {
+            *value = match of(link) {
+                NIL => node,
+                other => other,
+            };
+        }
+        Ok(())
+    }
+
+    fn bit_field(&self, bit: usize, row: &mut [u8]) -> crate::Result<()> {
+        if bit != 0 {
+            let trouble = format!("has no bit number {bit}; expected 0");
+            return Err(crate::Error::structure(self.name(), trouble));
+        }
+        for (link, value) in self.links.iter().zip(row) {
+            *value = u8::from(link.flip);
+        }
+        Ok(())
     }
 }
