@@ -8,7 +8,7 @@
 //!
 //! | if you want … | look at |
 //! | --- | --- |
-//! | a data structure of your own | [`Program`], [`Memory`], [`Signature`] |
+//! | a data structure of your own | [`Definition`], [`Program`], [`Memory`], [`Signature`] |
 //! | pairs to train on | [`Machine::consistent`], [`Machine::traces`] |
 //! | to run a network | [`Machine::run`] with any function from views to actions |
 //! | ready-made structures | [`programs`] |
@@ -17,6 +17,7 @@
 
 mod action;
 mod consistent;
+mod definition;
 mod draft;
 mod error;
 pub mod invariants;
@@ -30,6 +31,7 @@ mod store;
 mod view;
 
 pub use action::{Action, Write};
+pub use definition::Definition;
 pub use draft::Draft;
 pub use error::{Error, Result};
 pub use lens::{Lens, Path, PathRead, Read};

@@ -29,9 +29,9 @@ pub enum Outcome {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use pgn_machines::{Machine, Outcome, Store, programs::Dsu};
+/// use pgn_machines::{Machine, Outcome, Store, programs::dsu};
 ///
-/// let machine = Machine::new(Arc::new(Dsu::new()))?;
+/// let machine = Machine::new(Arc::new(dsu()))?;
 /// let mut store = Store::new(machine.signature(), &[0.1, 0.7, 0.4, 0.9]);
 ///
 /// // Any function from views to actions can drive it; here the program itself.

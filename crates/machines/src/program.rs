@@ -13,48 +13,7 @@ use crate::{Memory, Signature, Store, View};
 /// The trait is object-safe and all names are in the [`Signature`], so that a program can come
 /// from another language.
 ///
-/// # Example
-///
-/// Finding the end of a linked list:
-///
-/// ```
-/// use pgn_machines::{Halt, Memory, Program, Signature};
-///
-/// struct Last(Signature);
-///
-/// impl Last {
-///     fn new() -> Self {
-///         Last(
-///             Signature::new("last")
-///                 .pointers(["next"])
-///                 .registers(["x"])
-///                 .state("walk")
-///                 .halt("end", Halt::Node(0))
-///                 .operation("last", "walk", &["x"], &[]),
-///         )
-///     }
-/// }
-///
-/// impl Program for Last {
-///     fn signature(&self) -> &Signature {
-///         &self.0
-///     }
-///
-///     fn step(&self, _: u8, memory: &mut dyn Memory) -> Option<u8> {
-///         let x = memory.register(0)?; // undefined without an argument
-///         memory.visit(x);
-///         match memory.pointer(x, 0) {
-///             None => Some(1),
-///             next => {
-///                 memory.set_register(0, next);
-///                 Some(0)
-///             }
-///         }
-///     }
-/// }
-/// # let machine = pgn_machines::Machine::new(std::sync::Arc::new(Last::new())).unwrap();
-/// # assert_eq!(machine.consistent().len(), 3); // next is nil, x itself, or another node
-/// ```
+/// [`Definition`](crate::Definition) makes one of plain functions, and has an example.
 pub trait Program: Send + Sync {
     /// Its names.
     fn signature(&self) -> &Signature;
@@ -80,10 +39,7 @@ pub trait Program: Send + Sync {
 
     /// Draws the next operation, for traces and tests; by default any one, on different nodes.
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
-        let operations = &self.signature().operations;
-        let operation = rng.below(operations.len() as u32) as usize;
-        let count = operations[operation].arguments.len();
-        Call { operation, arguments: distinct(count, store.len() as u32, rng) }
+        any_call(self.signature(), store, rng)
     }
 
     /// Where a node points, as π̂ of the paper: by default its first field, or itself.
@@ -108,14 +64,16 @@ impl Call {
     }
 }
 
-/// `count` different nodes of `nodes`, or fewer if there are fewer.
-pub(crate) fn distinct(count: usize, nodes: Node, rng: &mut Rng) -> Vec<Node> {
-    let mut chosen: Vec<Node> = Vec::with_capacity(count);
-    while chosen.len() < count.min(nodes as usize) {
-        let node = rng.below(nodes);
-        if !chosen.contains(&node) {
-            chosen.push(node);
+/// Any operation, on different nodes.
+pub(crate) fn any_call(signature: &Signature, store: &Store, rng: &mut Rng) -> Call {
+    let operation = rng.below(signature.operations.len() as u32) as usize;
+    let count = signature.operations[operation].arguments.len().min(store.len());
+    let mut arguments: Vec<Node> = Vec::with_capacity(count);
+    while arguments.len() < count {
+        let node = rng.below(store.len() as Node);
+        if !arguments.contains(&node) {
+            arguments.push(node);
         }
     }
-    chosen
+    Call { operation, arguments }
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// use pgn_machines::Signature;
 ///
 /// let signature = Signature::new("list")
-///     .pointers(["next"])
-///     .registers(["x"])
-///     .state("walk")
+///     .pointers(&["next"])
+///     .registers(&["x"])
+///     .states(&["walk"])
 ///     .halt("found", pgn_machines::Halt::Answer(true))
 ///     .operation("search", "walk", &["x"], &[]);
 /// assert_eq!(signature.states.len(), 2);
@@ -102,26 +102,26 @@ impl Signature {
     }
 
     /// With these pointer fields.
-    pub fn pointers<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        self.pointers.extend(names.into_iter().map(String::from));
+    pub fn pointers(mut self, names: &[&str]) -> Self {
+        self.pointers.extend(names.iter().map(|name| name.to_string()));
         self
     }
 
     /// With these bits.
-    pub fn bits<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        self.bits.extend(names.into_iter().map(String::from));
+    pub fn bits(mut self, names: &[&str]) -> Self {
+        self.bits.extend(names.iter().map(|name| name.to_string()));
         self
     }
 
     /// With these marks, after `visit`.
-    pub fn marks<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        self.marks.extend(names.into_iter().map(String::from));
+    pub fn marks(mut self, names: &[&str]) -> Self {
+        self.marks.extend(names.iter().map(|name| name.to_string()));
         self
     }
 
     /// With these registers.
-    pub fn registers<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        self.registers.extend(names.into_iter().map(String::from));
+    pub fn registers(mut self, names: &[&str]) -> Self {
+        self.registers.extend(names.iter().map(|name| name.to_string()));
         self
     }
 
@@ -132,16 +132,25 @@ impl Signature {
         self
     }
 
-    /// With a state that has a step.
-    pub fn state(mut self, name: &str) -> Self {
-        self.states.push(State { name: name.to_string(), halt: None });
+    /// With these states.
+    pub fn states(mut self, names: &[&str]) -> Self {
+        let new = names.iter().map(|name| State { name: name.to_string(), halt: None });
+        self.states.extend(new);
         self
     }
 
-    /// With a state in which operations end.
+    /// With a state in which operations end; it is added unless it has been declared.
     pub fn halt(mut self, name: &str, halt: Halt) -> Self {
-        self.states.push(State { name: name.to_string(), halt: Some(halt) });
+        match self.states.iter_mut().find(|state| state.name == name) {
+            Some(state) => state.halt = Some(halt),
+            None => self.states.push(State { name: name.to_string(), halt: Some(halt) }),
+        }
         self
+    }
+
+    /// With a state in which operations end because they cannot be carried out.
+    pub fn refuse(self, name: &str, reason: &str) -> Self {
+        self.halt(name, Halt::Refused(reason.to_string()))
     }
 
     /// With an operation. States, registers and values are given by name and must have been

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pgn_machines::programs::Dsu as Program;
-use pgn_machines::{Machine, Outcome, Program as _, Store};
+use pgn_machines::programs::dsu;
+use pgn_machines::{Machine, Outcome, Store};
 use pgn_structures::{Dsu, Node, Operation, Rng, Visited};
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ proptest! {
 
     #[test]
     fn same_pointers_answers_and_visited_nodes(seed: u64, nodes in 2usize..40) {
-        let machine = Machine::new(Arc::new(Program::new())).unwrap();
+        let machine = Machine::new(Arc::new(dsu())).unwrap();
         let mut rng = Rng::new([seed, 0, 0, 0]);
         let priorities: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
         let mut classical = Dsu::new(&priorities);
@@ -32,7 +32,7 @@ proptest! {
             prop_assert_eq!(plain.visited().nodes(), visited.nodes());
             prop_assert_eq!(plain.words(), by_view.words());
             for node in 0..nodes as Node {
-                prop_assert_eq!(Program::new().node_pointer(&plain, node), classical.pointer(node));
+                prop_assert_eq!(machine.program().node_pointer(&plain, node), classical.pointer(node));
             }
         }
     }

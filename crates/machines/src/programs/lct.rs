@@ -2,54 +2,23 @@
 
 use pgn_structures::Node;
 
-use crate::{Halt, Memory, Program, Signature, View, invariants};
+use super::tree::{FIELDS, LEFT, RIGHT, UP, over_trees, parent, rotate};
+use crate::{Definition, Halt, Memory, Signature, names};
 
-/// The paper's link/cut tree as a program. Keys are priorities.
-///
-/// Fields, answers and visited nodes after every operation are those of
-/// [`pgn_structures::LinkCutTree`]. Every operation is a few exposes with something in between;
-/// the controller's `context` says which expose this is, `return` which splay of it.
-///
-/// | operation | answer |
-/// | --- | --- |
-/// | `query_toggle(u, v)` | whether they were connected; cuts or links |
-/// | `link(u, v)` | done; refused if u is no root or v is in its tree |
-/// | `cut(u)` | done; refused if u is a root |
-/// | `connected(u, v)` | whether they are in one tree |
-/// | `find_root(u)` | the root |
-/// | `evert(u)` | done |
-pub struct Lct(Signature);
-
-const UP: usize = 0;
-const LEFT: usize = 1;
-const RIGHT: usize = 2;
-const FLIP: usize = 0;
-
-/// Operands, the node that is exposed, the one that is splayed, and the one that is walked with
-/// or rotated first.
-const U: usize = 0;
-const V: usize = 1;
-const T: usize = 2;
-const S: usize = 3;
-const X: usize = 4;
-
-const CONTEXT: usize = 0;
-const RETURN: usize = 1;
-
-/// Numbers the names of a list: states, contexts, returns.
-macro_rules! number {
-    ($list:ident: $($constant:ident = $name:literal),* $(,)?) => {
-        number!(@ 0u8, $($constant,)*);
-        const $list: &[&str] = &[$($name),*];
-    };
-    (@ $number:expr, $constant:ident, $($rest:ident,)*) => {
-        const $constant: u8 = $number;
-        number!(@ $number + 1, $($rest,)*);
-    };
-    (@ $number:expr,) => {};
+names! { usize BITS: FLIP = "flip" }
+// `t` is exposed, `s` is splayed, `x` is walked with, or rotated first.
+names! { usize REGISTERS: U = "u", V = "v", T = "t", S = "s", X = "x" }
+// Which expose of the operation this is, and which splay of the expose.
+names! { usize CONTROLS: CONTEXT = "context", RETURN = "return" }
+names! { u8 CONTEXTS:
+    TOGGLE_EVERT = "toggle: evert u", TOGGLE_FIND = "toggle: find root of v",
+    TOGGLE_ROOT = "toggle: expose root", TOGGLE_CUT = "toggle: cut v",
+    TOGGLE_U = "toggle: link u", TOGGLE_V = "toggle: link to v",
+    EVERT = "evert", FIND = "find root", FIND_ROOT = "expose root", CUT_U = "cut",
+    LINK_U = "link u", LINK_V = "link to v", CONNECTED_U = "connected u", CONNECTED_V = "connected v",
 }
-
-number! { STATES:
+names! { u8 RETURNS: FIRST = "first", ABOVE = "path-parent", AGAIN = "again" }
+names! { u8 STATES:
     // How operations start.
     START = "start", ORDER = "order", START_LINK = "start link",
     // Splay(s).
@@ -62,228 +31,194 @@ number! { STATES:
     TURN = "turn", TURN_LAST = "turn and end", WALK = "walk left", FOUND = "root found",
     NEXT_V = "go on with v", COMPARE = "compare root", CUT = "cut", ATTACH = "attach", CHECK_ROOT = "check root", LINK = "link",
     CONNECTED = "connected",
-}
-const NO: u8 = CONNECTED + 1;
-const YES: u8 = NO + 1;
-const DONE: u8 = YES + 1;
-const ROOT: u8 = DONE + 1;
-const SAME_NODE: u8 = ROOT + 1;
-const NOT_A_ROOT: u8 = SAME_NODE + 1;
-const ALREADY: u8 = NOT_A_ROOT + 1;
-const IS_A_ROOT: u8 = ALREADY + 1;
-
-number! { CONTEXTS:
-    TOGGLE_EVERT = "toggle: evert u", TOGGLE_FIND = "toggle: find root of v",
-    TOGGLE_ROOT = "toggle: expose root", TOGGLE_CUT = "toggle: cut v",
-    TOGGLE_U = "toggle: link u", TOGGLE_V = "toggle: link to v",
-    EVERT = "evert", FIND = "find root", FIND_ROOT = "expose root", CUT_U = "cut",
-    LINK_U = "link u", LINK_V = "link to v", CONNECTED_U = "connected u", CONNECTED_V = "connected v",
-}
-number! { RETURNS: FIRST = "first", ABOVE = "path-parent", AGAIN = "again" }
-
-impl Lct {
-    /// The program.
-    pub fn new() -> Self {
-        let refused = |reason: &str| Halt::Refused(reason.to_string());
-        let signature = Signature::new("lct")
-            .pointers(["up", "left", "right"])
-            .bits(["flip"])
-            .registers(["u", "v", "t", "s", "x"])
-            .control("context", CONTEXTS)
-            .control("return", RETURNS);
-        let signature = STATES.iter().fold(signature, |signature, name| signature.state(name));
-        Lct(signature
-            .halt("no", Halt::Answer(false))
-            .halt("yes", Halt::Answer(true))
-            .halt("done", Halt::Done)
-            .halt("root", Halt::Node(T as u8))
-            .halt("same node", refused("u and v are the same node"))
-            .halt("not a root", refused("u is not the root of its tree"))
-            .halt("already connected", refused("u and v are already connected"))
-            .halt("is a root", refused("u is the root of its tree"))
-            .operation("query_toggle", "order", &["u", "v"], &[("context", "toggle: evert u")])
-            .operation("link", "start link", &["u", "v"], &[("context", "link u")])
-            .operation("cut", "start", &["u"], &[("context", "cut")])
-            .operation("connected", "start", &["u", "v"], &[("context", "connected u")])
-            .operation("find_root", "start", &["u"], &[("context", "find root")])
-            .operation("evert", "start", &["u"], &[("context", "evert")]))
-    }
+    // Answers.
+    NO = "no", YES = "yes", DONE = "done", ROOT = "root", SAME_NODE = "same node",
+    NOT_A_ROOT = "not a root", ALREADY = "already connected", IS_A_ROOT = "is a root",
 }
 
-impl Default for Lct {
-    fn default() -> Self {
-        Lct::new()
-    }
+/// The paper's link/cut tree as a program. Keys are priorities.
+///
+/// Fields, answers and visited nodes after every operation are those of
+/// [`pgn_structures::LinkCutTree`]. Every operation is a few exposes with something in between.
+///
+/// | operation | answer |
+/// | --- | --- |
+/// | `query_toggle(u, v)` | whether they were connected; cuts or links |
+/// | `link(u, v)` | done; refused if u is no root or v is in its tree |
+/// | `cut(u)` | done; refused if u is a root |
+/// | `connected(u, v)` | whether they are in one tree |
+/// | `find_root(u)` | the root |
+/// | `evert(u)` | done |
+pub fn lct() -> Definition {
+    let signature = Signature::new("lct")
+        .pointers(FIELDS)
+        .bits(BITS)
+        .registers(REGISTERS)
+        .control(CONTROLS[CONTEXT], CONTEXTS)
+        .control(CONTROLS[RETURN], RETURNS)
+        .states(STATES)
+        .halt("no", Halt::Answer(false))
+        .halt("yes", Halt::Answer(true))
+        .halt("done", Halt::Done)
+        .halt("root", Halt::Node(T as u8))
+        .refuse("same node", "u and v are the same node")
+        .refuse("not a root", "u is not the root of its tree")
+        .refuse("already connected", "u and v are already connected")
+        .refuse("is a root", "u is the root of its tree")
+        .operation("query_toggle", "order", &["u", "v"], &[("context", "toggle: evert u")])
+        .operation("link", "start link", &["u", "v"], &[("context", "link u")])
+        .operation("cut", "start", &["u"], &[("context", "cut")])
+        .operation("connected", "start", &["u", "v"], &[("context", "connected u")])
+        .operation("find_root", "start", &["u"], &[("context", "find root")])
+        .operation("evert", "start", &["u"], &[("context", "evert")]);
+    over_trees(signature, step)
 }
 
-impl Program for Lct {
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn step(&self, state: u8, m: &mut dyn Memory) -> Option<u8> {
-        match state {
-            START => {
-                let u = m.register(U)?;
-                expose(m, u)
-            }
-            // Of the two, the node of higher priority is everted.
-            ORDER => {
-                let (u, v) = (m.register(U)?, m.register(V)?);
-                if u == v {
-                    return Some(SAME_NODE);
-                }
-                m.visit(u);
-                m.visit(v);
-                if m.less(u, v) {
-                    m.set_register(U, Some(v));
-                    m.set_register(V, Some(u));
-                    return expose(m, v);
-                }
-                expose(m, u)
-            }
-            START_LINK => {
-                let (u, v) = (m.register(U)?, m.register(V)?);
-                if u == v { Some(SAME_NODE) } else { expose(m, u) }
-            }
-            HEAD..=END => splay(state, m),
-            CUT_OFF => {
-                let t = m.register(T)?;
-                if let Some(right) = m.pointer(t, RIGHT) {
-                    m.visit(right); // its parent t is now its path-parent
-                    m.set_pointer(t, RIGHT, None);
-                }
-                Some(CLIMB)
-            }
-            // To the path-parent of t; without one, the expose is done.
-            CLIMB => {
-                let (t, context) = (m.register(T)?, m.control(CONTEXT));
-                if let Some(above) = m.pointer(t, UP) {
-                    m.set_register(S, Some(above));
-                    m.set_control(RETURN, ABOVE);
-                    return Some(HEAD);
-                }
-                Some(match context {
-                    TOGGLE_EVERT => TURN,
-                    EVERT => TURN_LAST,
-                    TOGGLE_FIND | FIND => {
-                        m.set_register(X, Some(t));
-                        WALK
-                    }
-                    TOGGLE_ROOT => COMPARE,
-                    TOGGLE_CUT | CUT_U => CUT,
-                    TOGGLE_U | CONNECTED_U => NEXT_V,
-                    TOGGLE_V => ATTACH,
-                    FIND_ROOT => ROOT,
-                    LINK_U => CHECK_ROOT,
-                    LINK_V => LINK,
-                    _ => CONNECTED,
-                })
-            }
-            // t takes the place of what is deeper than s, its path-parent.
-            JOIN => {
-                let (s, t) = (m.register(S)?, m.register(T)?);
-                if s == t {
-                    return None;
-                }
-                if let Some(right) = m.pointer(s, RIGHT) {
-                    m.visit(right);
-                }
-                m.set_pointer(s, RIGHT, Some(t));
-                m.visit(t);
-                m.set_register(S, Some(t));
-                m.set_control(RETURN, AGAIN);
-                Some(HEAD)
-            }
-            // The end of Evert(t).
-            TURN | TURN_LAST => {
-                let t = m.register(T)?;
-                m.toggle(t, FLIP);
-                release(m, t);
-                Some(if state == TURN { NEXT_V } else { DONE })
-            }
-            // The middle of Find-Root: to the shallowest node of the path.
-            WALK => {
-                let x = m.register(X)?;
-                let Some(left) = m.pointer(x, LEFT) else { return Some(FOUND) };
-                release(m, left);
-                m.set_register(X, Some(left));
-                Some(WALK)
-            }
-            // It is exposed, so that asking again is cheap.
-            FOUND => {
-                let (x, context) = (m.register(X)?, m.control(CONTEXT));
-                m.set_control(CONTEXT, if context == FIND { FIND_ROOT } else { TOGGLE_ROOT });
-                expose(m, x)
-            }
-            NEXT_V => {
-                let v = m.register(V)?;
-                let next = match m.control(CONTEXT) {
-                    TOGGLE_EVERT => TOGGLE_FIND,
-                    TOGGLE_U => TOGGLE_V,
-                    _ => CONNECTED_V,
-                };
-                m.set_control(CONTEXT, next);
-                expose(m, v)
-            }
-            COMPARE => {
-                let (t, u, v) = (m.register(T)?, m.register(U)?, m.register(V)?);
-                m.set_control(CONTEXT, if t == u { TOGGLE_CUT } else { TOGGLE_U });
-                expose(m, if t == u { v } else { u })
-            }
-            CUT => {
-                let t = m.register(T)?;
-                let Some(left) = m.pointer(t, LEFT) else { return Some(IS_A_ROOT) };
-                m.set_pointer(left, UP, None);
-                m.visit(left);
-                m.set_pointer(t, LEFT, None);
-                Some(if m.control(CONTEXT) == CUT_U { DONE } else { YES })
-            }
-            ATTACH => {
-                let (u, v) = (m.register(U)?, m.register(V)?);
-                attach(m, u, v)?;
-                Some(NO)
-            }
-            CHECK_ROOT => {
-                let (u, v) = (m.register(U)?, m.register(V)?);
-                if m.pointer(u, LEFT).is_some() {
-                    return Some(NOT_A_ROOT);
-                }
-                m.set_control(CONTEXT, LINK_V);
-                expose(m, v)
-            }
-            LINK => {
-                let (u, v) = (m.register(U)?, m.register(V)?);
-                if m.pointer(u, UP).is_some() {
-                    return Some(ALREADY);
-                }
-                attach(m, u, v)?;
-                Some(DONE)
-            }
-            // Exposing u left it without a pointer; only exposing v in its tree gives it one.
-            CONNECTED => {
-                let (u, v) = (m.register(U)?, m.register(V)?);
-                Some(if u == v || m.pointer(u, UP).is_some() { YES } else { NO })
-            }
-            _ => None,
+fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
+    match state {
+        START => {
+            let u = m.register(U)?;
+            expose(m, u)
         }
-    }
-
-    fn invariants(&self) -> Vec<String> {
-        vec![
-            "a node is the left or right child of one node at most, and `up` of a child is its \
-             parent"
-                .to_string(),
-            "following `left` and `right`, or `up` backwards, never leads back to a node"
-                .to_string(),
-        ]
-    }
-
-    fn holds(&self, invariant: usize, view: &View) -> bool {
-        match invariant {
-            0 => invariants::inverse(view, UP, &[LEFT, RIGHT]),
-            _ => invariants::acyclic(view, &[UP], &[LEFT, RIGHT]),
+        // Of the two, the node of higher priority is everted.
+        ORDER => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            if u == v {
+                return Some(SAME_NODE);
+            }
+            m.visit(u);
+            m.visit(v);
+            if m.less(u, v) {
+                m.set_register(U, Some(v));
+                m.set_register(V, Some(u));
+                return expose(m, v);
+            }
+            expose(m, u)
         }
+        START_LINK => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            if u == v { Some(SAME_NODE) } else { expose(m, u) }
+        }
+        HEAD..=END => splay(state, m),
+        CUT_OFF => {
+            let t = m.register(T)?;
+            if let Some(right) = m.pointer(t, RIGHT) {
+                m.visit(right); // its parent t is now its path-parent
+                m.set_pointer(t, RIGHT, None);
+            }
+            Some(CLIMB)
+        }
+        // To the path-parent of t; without one, the expose is done.
+        CLIMB => {
+            let (t, context) = (m.register(T)?, m.control(CONTEXT));
+            if let Some(above) = m.pointer(t, UP) {
+                m.set_register(S, Some(above));
+                m.set_control(RETURN, ABOVE);
+                return Some(HEAD);
+            }
+            Some(match context {
+                TOGGLE_EVERT => TURN,
+                EVERT => TURN_LAST,
+                TOGGLE_FIND | FIND => {
+                    m.set_register(X, Some(t));
+                    WALK
+                }
+                TOGGLE_ROOT => COMPARE,
+                TOGGLE_CUT | CUT_U => CUT,
+                TOGGLE_U | CONNECTED_U => NEXT_V,
+                TOGGLE_V => ATTACH,
+                FIND_ROOT => ROOT,
+                LINK_U => CHECK_ROOT,
+                LINK_V => LINK,
+                _ => CONNECTED,
+            })
+        }
+        // t takes the place of what is deeper than s, its path-parent.
+        JOIN => {
+            let (s, t) = (m.register(S)?, m.register(T)?);
+            if s == t {
+                return None;
+            }
+            if let Some(right) = m.pointer(s, RIGHT) {
+                m.visit(right);
+            }
+            m.set_pointer(s, RIGHT, Some(t));
+            m.visit(t);
+            m.set_register(S, Some(t));
+            m.set_control(RETURN, AGAIN);
+            Some(HEAD)
+        }
+        // The end of Evert(t).
+        TURN | TURN_LAST => {
+            let t = m.register(T)?;
+            m.toggle(t, FLIP);
+            release(m, t);
+            Some(if state == TURN { NEXT_V } else { DONE })
+        }
+        // The middle of Find-Root: to the shallowest node of the path.
+        WALK => {
+            let x = m.register(X)?;
+            let Some(left) = m.pointer(x, LEFT) else { return Some(FOUND) };
+            release(m, left);
+            m.set_register(X, Some(left));
+            Some(WALK)
+        }
+        // It is exposed, so that asking again is cheap.
+        FOUND => {
+            let (x, context) = (m.register(X)?, m.control(CONTEXT));
+            m.set_control(CONTEXT, if context == FIND { FIND_ROOT } else { TOGGLE_ROOT });
+            expose(m, x)
+        }
+        NEXT_V => {
+            let v = m.register(V)?;
+            let next = match m.control(CONTEXT) {
+                TOGGLE_EVERT => TOGGLE_FIND,
+                TOGGLE_U => TOGGLE_V,
+                _ => CONNECTED_V,
+            };
+            m.set_control(CONTEXT, next);
+            expose(m, v)
+        }
+        COMPARE => {
+            let (t, u, v) = (m.register(T)?, m.register(U)?, m.register(V)?);
+            m.set_control(CONTEXT, if t == u { TOGGLE_CUT } else { TOGGLE_U });
+            expose(m, if t == u { v } else { u })
+        }
+        CUT => {
+            let t = m.register(T)?;
+            let Some(left) = m.pointer(t, LEFT) else { return Some(IS_A_ROOT) };
+            m.set_pointer(left, UP, None);
+            m.visit(left);
+            m.set_pointer(t, LEFT, None);
+            Some(if m.control(CONTEXT) == CUT_U { DONE } else { YES })
+        }
+        ATTACH => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            attach(m, u, v)?;
+            Some(NO)
+        }
+        CHECK_ROOT => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            if m.pointer(u, LEFT).is_some() {
+                return Some(NOT_A_ROOT);
+            }
+            m.set_control(CONTEXT, LINK_V);
+            expose(m, v)
+        }
+        LINK => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            if m.pointer(u, UP).is_some() {
+                return Some(ALREADY);
+            }
+            attach(m, u, v)?;
+            Some(DONE)
+        }
+        // Exposing u left it without a pointer; only exposing v in its tree gives it one.
+        CONNECTED => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            Some(if u == v || m.pointer(u, UP).is_some() { YES } else { NO })
+        }
+        _ => None,
     }
 }
 
@@ -345,13 +280,6 @@ fn expose(m: &mut dyn Memory, node: Node) -> Option<u8> {
     Some(HEAD)
 }
 
-/// The parent in the splay tree, which knows the node as a child.
-fn parent(m: &mut dyn Memory, node: Node) -> Option<Node> {
-    let up = m.pointer(node, UP)?;
-    let child = m.pointer(up, LEFT) == Some(node) || m.pointer(up, RIGHT) == Some(node);
-    child.then_some(up)
-}
-
 /// `Release(node)`: swaps its children if that is still to be done, and passes it on.
 fn release(m: &mut dyn Memory, node: Node) {
     m.visit(node);
@@ -364,33 +292,6 @@ fn release(m: &mut dyn Memory, node: Node) {
             m.toggle(child, FLIP);
         }
     }
-}
-
-/// `Rotate(u)`: brings u one level up, over its parent v. Undefined without a parent.
-fn rotate(m: &mut dyn Memory, u: Node) -> Option<()> {
-    let v = parent(m, u)?;
-    let w = m.pointer(v, UP);
-    let (side, other) = if m.pointer(v, LEFT) == Some(u) { (LEFT, RIGHT) } else { (RIGHT, LEFT) };
-    let inner = m.pointer(u, other);
-    if let Some(w) = w {
-        // A parent w takes u for v; a path-parent knows no child.
-        if m.pointer(w, LEFT) == Some(v) {
-            m.set_pointer(w, LEFT, Some(u));
-        } else if m.pointer(w, RIGHT) == Some(v) {
-            m.set_pointer(w, RIGHT, Some(u));
-        }
-    }
-    m.set_pointer(v, side, inner);
-    if let Some(inner) = inner {
-        m.set_pointer(inner, UP, Some(v));
-        m.visit(inner);
-    }
-    m.set_pointer(u, other, Some(v));
-    m.set_pointer(u, UP, w);
-    m.visit(u);
-    m.set_pointer(v, UP, Some(u));
-    m.visit(v);
-    Some(())
 }
 
 /// The end of `Link(u, v)`: v becomes u's left child.

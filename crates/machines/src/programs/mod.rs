@@ -7,12 +7,13 @@ mod forest;
 mod heap;
 mod lct;
 mod splay;
+mod tree;
 
-pub use dsu::Dsu;
-pub use forest::Forest;
-pub use heap::Heap;
-pub use lct::Lct;
-pub use splay::Splay;
+pub use dsu::dsu;
+pub use forest::forest;
+pub use heap::heap;
+pub use lct::lct;
+pub use splay::splay;
 
 use crate::Program;
 
@@ -22,11 +23,11 @@ pub const NAMES: [&str; 5] = ["dsu", "lct", "forest", "splay", "heap"];
 /// The program of this name.
 pub fn named(name: &str) -> Option<Arc<dyn Program>> {
     Some(match name {
-        "dsu" => Arc::new(Dsu::new()),
-        "lct" => Arc::new(Lct::new()),
-        "forest" => Arc::new(Forest::new()),
-        "splay" => Arc::new(Splay::new()),
-        "heap" => Arc::new(Heap::new()),
+        "dsu" => Arc::new(dsu()),
+        "lct" => Arc::new(lct()),
+        "forest" => Arc::new(forest()),
+        "splay" => Arc::new(splay()),
+        "heap" => Arc::new(heap()),
         _ => return None,
     })
 }
