@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::LeaseError;
+
 /// Anything this crate can fail with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -36,6 +38,13 @@ pub enum Error {
         /// The run directory.
         path: PathBuf,
     },
+    /// This process may not write in this run directory any more: the directory was removed, or
+    /// another process took the run over.
+    #[error("{}: this process lost its lease: the directory was removed, or another process took the run over", path.display())]
+    Lost {
+        /// The run directory.
+        path: PathBuf,
+    },
     /// It was asked to end early, by a [`Stop`](crate::Stop).
     #[error("stopped before it was done")]
     Stopped,
@@ -49,6 +58,16 @@ pub enum Error {
 
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<LeaseError> for Error {
+    fn from(error: LeaseError) -> Error {
+        match error {
+            LeaseError::Held(path, _) => Error::Locked { path },
+            LeaseError::Lost(path) => Error::Lost { path },
+            LeaseError::Io(verb, path, cause) => Error::Io { verb, path, cause },
+        }
+    }
+}
 
 impl Error {
     /// For `map_err`: names the file that could not be read, written and so on.

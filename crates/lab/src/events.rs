@@ -37,6 +37,11 @@ pub struct Event {
 }
 
 impl EventFile {
+    /// The same file after it was renamed to `path`, for messages.
+    pub(crate) fn known_as(self, path: PathBuf) -> Self {
+        Self { path, ..self }
+    }
+
     /// Opens the event file of a run that is at `step`, and drops every event after it.
     pub fn open(path: &Path, step: u64) -> Result<EventFile> {
         let bytes = match std::fs::read(path) {

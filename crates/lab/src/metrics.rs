@@ -59,6 +59,11 @@ pub struct MetricsFile {
 }
 
 impl MetricsFile {
+    /// The same file after it was renamed to `path`, for messages.
+    pub(crate) fn known_as(self, path: PathBuf) -> Self {
+        Self { path, ..self }
+    }
+
     /// Opens the file of a run that is at `epoch`, and drops every line after it: those of
     /// epochs that were computed but not yet in a checkpoint when the run was cut short.
     pub fn open(path: &Path, epoch: u64) -> Result<MetricsFile> {

@@ -2,45 +2,65 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{File, TryLockError},
     path::{Path, PathBuf},
 };
 
 use pgn_engine::{Model, Parameters};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, RunConfig, Scores, TestScores, files};
+use crate::{Error, Lease, Result, RunConfig, Scores, TestScores, files, lease_time};
 
 /// A run directory that this process alone may write in.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    // Dropping the file gives the lock back, and so does the death of the process.
-    _lock: File,
+    lease: Lease,
 }
 
 impl RunDir {
-    /// Makes the directory if need be and locks it.
+    /// Makes the directory if need be and takes its lease.
     ///
-    /// Refuses a directory another process is training in.
+    /// Refuses a directory another process is training in. The lease lasts as long as
+    /// [`lease_time`] says without a heartbeat.
     pub fn claim(path: &Path) -> Result<RunDir> {
-        files::make_dir(path)?;
-        let lock_path = path.join(files::LOCK);
-        let lock = File::create(&lock_path).map_err(Error::io("write", &lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {
-                remove_leftovers(path);
-                Ok(RunDir { path: path.to_owned(), _lock: lock })
-            }
-            Err(TryLockError::WouldBlock) => Err(Error::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => Err(Error::io("lock", &lock_path)(error)),
-        }
+        Ok(RunDir { path: path.to_owned(), lease: Lease::take(path, lease_time()?)? })
     }
 
     /// Whether some process, this one included, trains in the directory.
     pub fn is_claimed(path: &Path) -> bool {
-        let lock = File::open(path.join(files::LOCK));
-        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        Lease::is_held(path)
+    }
+
+    /// [`Error::Lost`] if the directory was removed or taken over. To be asked before every piece
+    /// of work.
+    pub fn check(&self) -> Result<()> {
+        Ok(self.lease.check()?)
+    }
+
+    /// Lets `write` make a file at a path it is given, and puts that in place as `name`, unless the
+    /// directory is no longer this process's: see [`Lease::place`].
+    pub fn place<T>(&self, name: &str, write: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        self.lease.place(name, write)
+    }
+
+    /// Writes a file whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.place(name, |path| files::write(path, bytes))
+    }
+
+    /// Opens a file to append to. It is a copy in the old one's place, so that what an earlier
+    /// process still has open is no longer part of the run.
+    pub fn reopen<T>(&self, name: &str, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        self.place(name, |path| {
+            let old = self.file(name);
+            match std::fs::copy(&old, path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("read", &old)(error));
+                }
+                _ => {}
+            }
+            open(path)
+        })
     }
 
     /// The directory.
@@ -64,7 +84,7 @@ impl RunDir {
                 *teacher = files::TEACHER.into();
             }
             let text = config.to_toml();
-            files::write(&path, text.as_bytes())?;
+            self.write(files::CONFIG, text.as_bytes())?;
             return Ok(text);
         }
         let there = RunConfig::load(&path)?;
@@ -75,17 +95,6 @@ impl RunDir {
                  directory",
                 self.path.display()
             ))),
-        }
-    }
-}
-
-/// Removes the temporary files of a process that was killed while it wrote. Only the holder of
-/// the lock writes here, so none of them is in use; what cannot be removed does no harm.
-fn remove_leftovers(path: &Path) {
-    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp")) {
-            let _ = std::fs::remove_file(entry.path());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pgn_engine::{Model, Parameters};
 use pgn_structures::Dataset;
 
-use crate::{Error, Result, RunConfig, files};
+use crate::{Error, Result, RunConfig, RunDir, files};
 
 /// A trained model that keeps pointers of its own.
 #[derive(Clone, Debug)]
@@ -40,6 +40,22 @@ impl Teacher {
         files::make_dir(to)?;
         for name in [files::CONFIG, files::MODEL] {
             files::write(&to.join(name), &files::read(&from.join(name))?)?;
+        }
+        Ok(())
+    }
+
+    /// The same into a run that is being trained.
+    pub(crate) fn keep(from: &Path, run: &RunDir) -> Result<()> {
+        let folder = run.file(files::TEACHER);
+        match std::fs::create_dir(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::io("create", &folder)(error));
+            }
+            _ => {}
+        }
+        for name in [files::CONFIG, files::MODEL] {
+            let bytes = files::read(&from.join(name))?;
+            run.write(&format!("{}/{name}", files::TEACHER), &bytes)?;
         }
         Ok(())
     }

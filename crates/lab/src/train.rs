@@ -113,7 +113,7 @@ pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Out
         return Ok(Outcome::AlreadyFinished(Results::load(run.path())?));
     }
     if let Some(teacher) = &config.data.teacher {
-        Teacher::copy(teacher, &run.file(files::TEACHER))?;
+        Teacher::keep(teacher, &run)?;
     }
     let mut training = Training::start(config, &task, run, config_text)?;
     training.run(session)
@@ -159,8 +159,12 @@ impl<'a> Training<'a> {
             (Trainer::new(model, options)?, 0, None, 0.0)
         };
         Ok(Training {
-            metrics: MetricsFile::open(&run.file(files::METRICS), epoch)?,
-            events: EventFile::open(&run.file(files::EVENTS), epoch)?,
+            metrics: run
+                .reopen(files::METRICS, |path| MetricsFile::open(path, epoch))?
+                .known_as(run.file(files::METRICS)),
+            events: run
+                .reopen(files::EVENTS, |path| EventFile::open(path, epoch))?
+                .known_as(run.file(files::EVENTS)),
             config,
             run,
             config_text,
@@ -182,6 +186,7 @@ impl<'a> Training<'a> {
                 self.save()?;
                 return Ok(Outcome::Stopped { epoch: self.epoch });
             }
+            self.run.check()?;
             let (losses, learning_rate) = self.train_epoch()?;
             let last = self.epoch == self.config.epochs;
             if last || self.epoch.is_multiple_of(self.config.evaluate_every) {
@@ -277,7 +282,7 @@ impl<'a> Training<'a> {
             best: self.best.clone(),
             seconds: self.seconds + self.started.elapsed().as_secs_f64(),
         };
-        checkpoint.save(&self.run.file(files::CHECKPOINT), &self.config_text)
+        self.run.place(files::CHECKPOINT, |path| checkpoint.save(path, &self.config_text))
     }
 
     /// Writes the best model and tests it. Stopped meanwhile, the run has its last checkpoint to
@@ -294,7 +299,7 @@ impl<'a> Training<'a> {
                 parameters: self.trainer.model().parameters().clone(),
             },
         };
-        best.parameters.save(&self.run.file(files::MODEL))?;
+        self.run.place(files::MODEL, |path| Ok(best.parameters.save(path)?))?;
         let weights = best.parameters.values().len();
         let model = Model::from_parameters(config.network.clone(), best.parameters)?;
         let test_started = Instant::now();
@@ -320,7 +325,7 @@ impl<'a> Training<'a> {
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        files::write_json(&self.run.file(files::RESULTS), &results)?;
+        self.run.place(files::RESULTS, |path| files::write_json(path, &results))?;
         Ok(Outcome::Finished(results))
     }
 

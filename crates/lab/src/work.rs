@@ -139,7 +139,8 @@ impl Shared<'_> {
                 Stage::Finished
             }
             Ok(Outcome::Stopped { .. }) => Stage::Pending { not_before: None },
-            Err(Error::Locked { .. }) => {
+            // Lost: whoever took it over is at it now.
+            Err(Error::Locked { .. } | Error::Lost { .. }) => {
                 (work.observe)(entry, Event::Elsewhere);
                 Stage::Pending { not_before: Some(Instant::now() + LOOK_AGAIN) }
             }

@@ -59,6 +59,20 @@ const BEATS: u32 = 6;
 /// How long a lease lasts without a heartbeat unless told otherwise.
 pub const LEASE_TIME: Duration = Duration::from_secs(60);
 
+/// How long leases of run directories last without a heartbeat: [`LEASE_TIME`], or the seconds
+/// that the environment variable `PGN_LEASE_SECONDS` has.
+pub fn lease_time() -> crate::Result<Duration> {
+    let Some(text) = std::env::var_os("PGN_LEASE_SECONDS") else { return Ok(LEASE_TIME) };
+    let seconds = text.to_str().and_then(|text| text.trim().parse::<f64>().ok());
+    match seconds {
+        Some(seconds) if (0.1..=1e6).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(crate::Error::Request(format!(
+            "PGN_LEASE_SECONDS is {}; expected a number of seconds from 0.1 to 1000000",
+            text.to_string_lossy()
+        ))),
+    }
+}
+
 /// The right to write in a directory. Dropping it gives it back.
 #[derive(Debug)]
 pub struct Lease {
