@@ -3,11 +3,12 @@
 use std::{path::PathBuf, sync::Arc};
 
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
+use pgn_engine::Example;
 use pgn_lab::{
-    Data, Error as LabError, RunConfig, Stop, TestConfig, TestScores, evaluate_sequences,
+    Data, Error as LabError, Examples, RunConfig, Stop, TestConfig, TestScores, evaluate_examples,
     evaluate_set, evaluate_streams, load_run,
 };
-use pgn_structures::{Dataset, Sampling, Sequence, Task};
+use pgn_structures::{Sampling, Task};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
@@ -71,8 +72,8 @@ impl Model {
 
     /// Scores on a data set, as JSON.
     fn evaluate(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<String> {
-        let scores = self.over(py, &data, |sequences| {
-            evaluate_sequences(&self.model, sequences, Stop::NEVER).map_err(Error::from)
+        let scores = self.over(py, &data, |examples| {
+            evaluate_examples(&self.model, examples, Stop::NEVER).map_err(Error::from)
         })?;
         json(&scores)
     }
@@ -80,7 +81,7 @@ impl Model {
     /// Free rollouts of a data set.
     fn rollout<'py>(&self, py: Python<'py>, data: Arrays<'py>) -> PyResult<Parts<'py>> {
         let rollouts =
-            self.over(py, &data, |sequences| self.model.rollouts(sequences).map_err(Error::from))?;
+            self.over(py, &data, |examples| self.model.rollouts(examples).map_err(Error::from))?;
         rollout::parts(py, rollouts, data.shape()?)
     }
 
@@ -118,7 +119,7 @@ impl Model {
                     return evaluate_streams(&self.model, data.task(), &test, seed, Stop::NEVER);
                 }
                 let score =
-                    |set: Result<Dataset, LabError>| evaluate_set(&self.model, &set?, Stop::NEVER);
+                    |set: Result<Examples, LabError>| evaluate_set(&self.model, &set?, Stop::NEVER);
                 data.tests(&test, seed).map(score).collect()
             })
         });
@@ -127,7 +128,7 @@ impl Model {
 
     /// A fresh structure, one node per priority.
     fn start(&self, priorities: PyReadonlyArray1<'_, f32>) -> PyResult<State> {
-        let state = self.model.start_shared(priorities.as_slice()?).map_err(Error::from)?;
+        let state = self.model.start_with(priorities.as_slice()?).map_err(Error::from)?;
         Ok(State(state, self.model.config().k))
     }
 }
@@ -138,7 +139,7 @@ impl Model {
         &self,
         py: Python<'_>,
         data: &Arrays<'_>,
-        compute: impl FnOnce(&[Sequence<'_>]) -> Result<T, Error> + Send,
+        compute: impl FnOnce(&[Example<'_>]) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let pool = pool::shared()?;
         if self.config.data.teacher.is_some() {
@@ -146,15 +147,16 @@ impl Model {
             let set = data.to_dataset()?;
             let value = py.detach(|| {
                 pool.install(|| {
-                    let set: Dataset = teacher.with_teacher(set)?;
-                    compute(&set.sequences().collect::<Vec<_>>())
+                    let set = teacher.examples(set)?;
+                    compute(&set.examples().collect::<Vec<_>>())
                 })
             });
             return Ok(value?);
         }
         let operations = data.operations()?;
-        let sequences = data.sequences(&operations)?;
-        Ok(py.detach(|| pool.install(|| compute(&sequences)))?)
+        let of = |sequence| Example::oracle(self.model.config(), sequence);
+        let examples: Vec<_> = data.sequences(&operations)?.into_iter().map(of).collect();
+        Ok(py.detach(|| pool.install(|| compute(&examples)))?)
     }
 
     fn task(&self) -> PyResult<&Data> {

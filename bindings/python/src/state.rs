@@ -12,7 +12,7 @@ const ONE_THREAD: usize = 512;
 /// The native half of `pgn.State`.
 #[pyclass(module = "pgn._native")]
 #[derive(Clone)]
-pub struct State(pub pgn_engine::State<'static>, pub usize);
+pub struct State(pub pgn_engine::State, pub usize);
 
 /// Answer, logit, probability of 1, and the nodes whose pointers moved.
 type Applied<'py> = (bool, f32, f32, Bound<'py, PyArray1<Node>>);

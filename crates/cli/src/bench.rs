@@ -127,7 +127,7 @@ impl Args {
 
     fn measure(&self) -> Result<Report> {
         let threads = rayon::current_num_threads();
-        let path = pgn_engine::Path::best();
+        let level = pgn_engine::SimdLevel::best();
         let peak = peak_of_all_threads();
         let measurement = |what: String, seconds: f64, flop: u64| Measurement {
             what,
@@ -165,7 +165,7 @@ impl Args {
             measurements.push(measurement(what, seconds / ops as f64, flop));
         }
         let fma_peak_gflops = peak / 1e9;
-        Ok(Report { threads, instructions: path.name(), fma_peak_gflops, measurements })
+        Ok(Report { threads, instructions: level.name(), fma_peak_gflops, measurements })
     }
 }
 
@@ -297,7 +297,7 @@ fn mean_loss(logits: &[f32], targets: &[u8]) -> f64 {
 /// Multiply-add peak of all threads at once, in FLOP/s: cores that share a clock or a power budget
 /// do less together than apart.
 fn peak_of_all_threads() -> f64 {
-    rayon::broadcast(|_| cost::fma_peak(pgn_engine::Path::best())).into_iter().sum()
+    rayon::broadcast(|_| cost::fma_peak(pgn_engine::SimdLevel::best())).into_iter().sum()
 }
 
 /// The median time of a repetition, in seconds, after one that is not counted.

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use pgn_lab::{
-    Counting, Data, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams, load_run,
+    Counting, Data, Examples, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams,
+    load_run,
 };
-use pgn_structures::{Dataset, Sampling, Task};
+use pgn_structures::{Sampling, Task};
 use serde::Serialize;
 
 use crate::{output, scores_table, threads::pool};
@@ -103,7 +104,8 @@ impl Args {
                     Vec::new(),
                 ));
             }
-            let sets: Box<dyn Iterator<Item = pgn_lab::Result<Dataset>>> = if self.data.is_empty() {
+            let sets: Box<dyn Iterator<Item = pgn_lab::Result<Examples>>> = if self.data.is_empty()
+            {
                 Box::new(data.tests(&test, seed))
             } else {
                 Box::new(self.data.iter().map(|path| data.file(path)))
@@ -112,7 +114,7 @@ impl Args {
             for set in sets {
                 let set = set?;
                 scores.push(evaluate_set(&model, &set, Stop::NEVER)?);
-                counting_f1.push(rule.scores(set.sequences()).f1);
+                counting_f1.push(rule.scores(set.set.sequences()).f1);
             }
             Ok((scores, counting_f1))
         })?;

@@ -72,8 +72,7 @@ impl Args {
         let priorities = given_priorities(nodes, self.seed)?;
         let steps = pool.install(|| -> Result<_> {
             let truth = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
-            let given = data.with_teacher(truth.clone())?;
-            Ok(story(&model, given.sequence(0), truth.sequence(0))?)
+            Ok(story(&model, data.examples(truth)?.example(0))?)
         })?;
         if self.json {
             output::print_json(&steps)

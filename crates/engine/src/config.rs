@@ -1,12 +1,12 @@
 //! The space of models: the paper's ten are points in it.
 //!
 //! A [`Config`] says what the processor reads, where pointers come from, how they are re-aimed,
-//! and which losses are on. Nothing else in this crate asks for a model by name.
+//! and which losses are on. Names are in [`crate::Preset`].
 
 use pgn_structures::Feature;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Initialisation, Iterated, Processor};
+use crate::{Error, Initialisation, Iterated, ProcessorKind};
 
 /// Which nodes send a message to a node (equation 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,86 +115,11 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Initialisation::is_default")]
     pub initialisation: Initialisation,
     /// How latents are computed; the paper's way unless said otherwise.
-    #[serde(default, skip_serializing_if = "Processor::is_once")]
-    pub processor: Processor,
+    #[serde(default, skip_serializing_if = "ProcessorKind::is_paper")]
+    pub processor: ProcessorKind,
 }
 
 impl Config {
-    /// The names of the paper's models, in the order of the paper's tables.
-    pub const PRESETS: [&'static str; 10] = [
-        "gnn",
-        "deepsets",
-        "pgn-nm",
-        "pgn",
-        "pgn-ptrs",
-        "oracle-ptrs",
-        "supgnn",
-        "dgm",
-        "pgn-mo",
-        "pgn-asym",
-    ];
-
-    /// The preset that executes a structure exactly: [`Processor::Iterated`], trained on
-    /// transitions.
-    pub const EXACT: &'static str = "pgn-exact";
-
-    /// One of the paper's ten models, or [`Config::EXACT`], by name.
-    pub fn preset(name: &str) -> Result<Config, Error> {
-        let query = LossWeights { query: 1.0, pointers: 0.0, masks: 0.0, dgm: 0.0 };
-        let all = LossWeights { pointers: 1.0, masks: 1.0, ..query };
-        let pgn = Config {
-            k: 32,
-            inputs: Feature::PAPER.to_vec(),
-            graph: Graph::Symmetric,
-            pointers: Pointers::Masked,
-            forcing: Forcing::Teacher,
-            attention_input: AttentionInput::H,
-            candidates: Candidates::All,
-            losses: all,
-            initialisation: Initialisation::default(),
-            processor: Processor::Once,
-        };
-        let fixed = Config { pointers: Pointers::None, losses: query, ..pgn.clone() };
-        Ok(match name {
-            "gnn" => Config { graph: Graph::Complete, ..fixed },
-            "deepsets" => Config { graph: Graph::SelfOnly, ..fixed },
-            "pgn" => pgn,
-            "pgn-nm" => Config {
-                pointers: Pointers::Every,
-                losses: LossWeights { masks: 0.0, ..all },
-                ..pgn
-            },
-            "pgn-asym" => Config { graph: Graph::Directed, ..pgn },
-            "pgn-mo" => Config {
-                forcing: Forcing::Own,
-                losses: LossWeights { pointers: 0.0, ..all },
-                ..pgn
-            },
-            "supgnn" => Config { graph: Graph::Complete, pointers: Pointers::None, ..pgn },
-            "dgm" => Config {
-                pointers: Pointers::Every,
-                forcing: Forcing::Sampled,
-                losses: LossWeights { dgm: 1.0, ..query },
-                ..pgn
-            },
-            Config::EXACT => Config {
-                inputs: Feature::ORDERED.to_vec(),
-                attention_input: AttentionInput::Zh,
-                candidates: Candidates::Visited,
-                losses: LossWeights { query: 1.0, pointers: 16.0, masks: 4.0, dgm: 0.0 },
-                processor: Processor::Iterated(Iterated::default()),
-                ..pgn
-            },
-            "oracle-ptrs" | "pgn-ptrs" => Config { pointers: Pointers::Given, ..fixed },
-            _ => {
-                return Err(Error::UnknownModel {
-                    name: name.to_owned(),
-                    known: format!("{}, {}", Config::PRESETS.join(", "), Config::EXACT),
-                });
-            }
-        })
-    }
-
     /// m, the number of entries of eᵢ.
     pub fn m(&self) -> usize {
         self.inputs.len()
@@ -217,14 +142,14 @@ impl Config {
 
     /// Latents that a node carries from one operation to the next: k, or none.
     pub fn carried(&self) -> usize {
-        if self.processor.is_once() { self.k } else { 0 }
+        if self.processor == ProcessorKind::Recurrent { self.k } else { 0 }
     }
 
     /// The settings of an iterated processor, if that is what it has.
     pub fn iterated(&self) -> Option<&Iterated> {
         match &self.processor {
-            Processor::Once | Processor::Fresh => None,
-            Processor::Iterated(settings) => Some(settings),
+            ProcessorKind::Recurrent | ProcessorKind::Memoryless => None,
+            ProcessorKind::Iterated(settings) => Some(settings),
         }
     }
 

@@ -8,7 +8,7 @@
 use fearless_simd::{f32x8, prelude::*};
 use pgn_structures::Sequence;
 
-use crate::{Config, Graph, Path, simd::on_path};
+use crate::{Config, Graph, SimdLevel, simd::with_simd};
 
 /// Floating-point operations of one forward and backward pass over a teacher-forced sequence.
 pub fn training_flop(config: &Config, sequence: Sequence<'_>) -> u64 {
@@ -41,8 +41,8 @@ pub fn rollout_flop(config: &Config, nodes: usize, ops: usize, rows: usize) -> u
 
 /// The most multiply-adds one thread of this machine can do, measured: operations a second, two
 /// for each multiply-add, on independent registers.
-pub fn fma_peak(path: Path) -> f64 {
-    on_path!(path, simd => measured_peak(simd))
+pub fn fma_peak(level: SimdLevel) -> f64 {
+    with_simd!(level, simd => measured_peak(simd))
 }
 
 #[inline(always)]

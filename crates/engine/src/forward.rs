@@ -4,7 +4,7 @@ use fearless_simd::prelude::*;
 use pgn_structures::{Rng, Sequence};
 
 use crate::{
-    AttentionInput, Candidates, Config, Forcing, Graph, Losses, Pointers,
+    AttentionInput, Candidates, Config, Example, Forcing, Graph, Losses, Pointers,
     attention::{argmax, gather, keep_visited, queries, scores},
     features::{fixed_part, for_each_flag},
     kernels::{
@@ -35,10 +35,11 @@ pub fn forward<S: Simd>(
     simd: S,
     config: &Config,
     weights: &Weights,
-    sequence: Sequence,
+    example: Example,
     share: &mut Share,
     tape: &mut Tape,
 ) -> Losses {
+    let sequence = example.sequence;
     let (n, ops) = (sequence.nodes(), sequence.ops());
     tape.fit(config, weights.mix_width, n, ops);
     let inputs = &config.inputs;
@@ -55,7 +56,7 @@ pub fn forward<S: Simd>(
             pointers_forward(simd, config, weights, sequence, t, share, tape, &mut losses);
         }
         if config.forcing == Forcing::Teacher {
-            tape.read[(t + 1) * n..][..n].copy_from_slice(sequence.pointers_after(t));
+            tape.read[(t + 1) * n..][..n].copy_from_slice(example.taught_after(t));
         }
     }
     losses

@@ -22,7 +22,7 @@
 //! | 6 | attention | `attention.rs` |
 //! | 7 | symmetrised pointers | `graph.rs` |
 //!
-//! A config with [`Processor::Iterated`] has its own forward and backward passes, in `iterated/`,
+//! A config with [`ProcessorKind::Iterated`] has its own forward and backward passes, in `iterated/`,
 //! over the same kernels.
 
 mod adam;
@@ -32,17 +32,19 @@ mod backward;
 mod config;
 pub mod cost;
 mod error;
+mod example;
 mod features;
 mod forward;
 mod graph;
-mod held;
 mod initialisation;
 mod iterated;
 mod kernels;
 mod message;
 mod model;
 mod parameters;
+mod preset;
 mod readout;
+mod replay;
 mod simd;
 mod spare;
 mod state;
@@ -52,10 +54,14 @@ mod weights;
 
 pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, LossWeights, Pointers};
 pub use error::Error;
+pub use example::Example;
 pub use initialisation::Initialisation;
-pub use iterated::{Iterated, Participants, Processor, Relation};
+pub use iterated::{Iterated, Participants, ProcessorKind, Relation};
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};
-pub use simd::Path;
-pub use state::{Answer, State};
+pub use preset::{Given, Preset};
+pub use readout::left_alone;
+pub use replay::{Driver, Step};
+pub use simd::SimdLevel;
+pub use state::{Answer, Move, State};
 pub use trainer::{Losses, Trainer, TrainerOptions, TrainerState};

@@ -1,11 +1,11 @@
 //! A model: a config and the weights that go with it.
 
-use std::{path::Path as FilePath, sync::Arc};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
 
-use pgn_structures::{Node, Operation, Sequence, given_priorities};
+use pgn_structures::{Node, given_priorities};
 use rayon::prelude::*;
 
-use crate::{Config, Error, Parameters, State, held::Held, iterated, simd::Path, weights::Weights};
+use crate::{Config, Error, Example, Parameters, SimdLevel, State, iterated, weights::Weights};
 
 /// A network of the family, ready to run.
 ///
@@ -22,10 +22,16 @@ use crate::{Config, Error, Parameters, State, held::Held, iterated, simd::Path, 
 /// ```
 #[derive(Clone, Debug)]
 pub struct Model {
-    config: Config,
     parameters: Parameters,
+    network: Arc<Network>,
+}
+
+/// What computing needs of a model; shared with the states that were started from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    config: Config,
     layout: Layout,
-    path: Path,
+    level: SimdLevel,
 }
 
 /// The weights as the processor's kernels want them.
@@ -74,24 +80,26 @@ impl Model {
             ));
         }
         let layout = Layout::new(&config, &parameters);
-        Ok(Model { config, parameters, layout, path: Path::best() })
+        let network = Network { config, layout, level: SimdLevel::best() };
+        Ok(Model { parameters, network: Arc::new(network) })
     }
 
     /// Reads the weights from a `model.safetensors`.
-    pub fn load(config: Config, path: &FilePath) -> Result<Model, Error> {
+    pub fn load(config: Config, path: &Path) -> Result<Model, Error> {
         config.validate()?;
         let parameters = Parameters::load(&config, path)?;
         Model::from_parameters(config, parameters)
     }
 
-    /// The same model on another instruction path.
-    pub fn on_path(self, path: Path) -> Model {
-        Model { path, ..self }
+    /// The same model with other instructions.
+    pub fn on_level(mut self, level: SimdLevel) -> Model {
+        Arc::make_mut(&mut self.network).level = level;
+        self
     }
 
     /// What kind of model it is.
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.network.config
     }
 
     /// Its weights.
@@ -100,12 +108,76 @@ impl Model {
     }
 
     /// The instructions it computes with.
-    pub fn path(&self) -> Path {
-        self.path
+    pub fn simd_level(&self) -> SimdLevel {
+        self.network.level
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Changes the weights.
+    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
+        change(&mut self.parameters);
+        let network = Arc::make_mut(&mut self.network);
+        network.layout = Layout::new(&network.config, &self.parameters);
+    }
+
+    /// A fresh structure of `nodes` nodes, with priorities from a fixed stream.
+    pub fn start(&self, nodes: usize) -> Result<State, Error> {
+        self.start_with(&given_priorities(nodes, 0)?)
+    }
+
+    /// A fresh structure, one node per priority.
+    pub fn start_with(&self, priorities: &[f32]) -> Result<State, Error> {
+        State::new(Arc::clone(&self.network), priorities)
+    }
+
+    /// Rolls out one sequence freely: the model reads its own pointers and masks, never the
+    /// truth's. Models with given pointers read those.
+    pub fn rollout<'a>(&self, example: impl Into<Example<'a>>) -> Result<Rollout, Error> {
+        let example = example.into();
+        let (n, ops) = (example.sequence.nodes(), example.sequence.ops());
+        let config = self.config();
+        let mut rollout = Rollout {
+            query_logits: Vec::with_capacity(ops),
+            mask_logits: config.has_masks().then(|| Vec::with_capacity(ops * n)),
+            pointers: config.owns_pointers().then(|| Vec::with_capacity(ops * n)),
+        };
+        self.replay(example, |step| {
+            rollout.query_logits.push(step.logit);
+            if let Some(logits) = &mut rollout.mask_logits {
+                logits.extend_from_slice(step.mask_logits());
+            }
+            if let Some(pointers) = &mut rollout.pointers {
+                pointers.extend_from_slice(step.pointers());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(rollout)
+    }
+
+    /// Rolls out many sequences, in parallel on the current rayon pool.
+    pub fn rollouts<'a, E>(&self, examples: &[E]) -> Result<Vec<Rollout>, Error>
+    where
+        E: Copy + Into<Example<'a>> + Sync,
+    {
+        let each = examples.par_iter().with_max_len(1);
+        each.map(|&example| self.rollout(example)).collect()
+    }
+}
+
+impl Network {
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub fn simd_level(&self) -> SimdLevel {
+        self.level
     }
 
     /// The weights of the paper's processor.
-    pub(crate) fn weights(&self) -> &Weights {
+    pub fn weights(&self) -> &Weights {
         match &self.layout {
             Layout::Once(weights) => weights,
             Layout::Iterated(_) => {
@@ -115,114 +187,10 @@ impl Model {
     }
 
     /// The weights of an iterated processor, if that is what it has.
-    pub(crate) fn iterated(&self) -> Option<&iterated::Weights> {
+    pub fn iterated(&self) -> Option<&iterated::Weights> {
         match &self.layout {
             Layout::Once(_) => None,
             Layout::Iterated(weights) => Some(weights),
         }
-    }
-
-    /// Changes the weights.
-    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
-        change(&mut self.parameters);
-        self.layout = Layout::new(&self.config, &self.parameters);
-    }
-
-    /// A fresh structure of `nodes` nodes, with priorities from a fixed stream.
-    pub fn start(&self, nodes: usize) -> Result<State<'_>, Error> {
-        self.start_with(&given_priorities(nodes, 0)?)
-    }
-
-    /// A fresh structure, one node per priority.
-    pub fn start_with(&self, priorities: &[f32]) -> Result<State<'_>, Error> {
-        State::new(Held::Borrowed(self), priorities)
-    }
-
-    /// The same for a model shared by several owners: the state keeps it alive.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use pgn_engine::{Config, Model, State};
-    ///
-    /// fn start() -> Result<State<'static>, pgn_engine::Error> {
-    ///     Arc::new(Model::new(Config::preset("pgn")?, 0)?).start_shared(&[0.3, 0.1])
-    /// }
-    /// assert_eq!(start()?.pointers(), [0, 1]);
-    /// # Ok::<(), pgn_engine::Error>(())
-    /// ```
-    pub fn start_shared(self: &Arc<Self>, priorities: &[f32]) -> Result<State<'static>, Error> {
-        State::new(Held::Shared(Arc::clone(self)), priorities)
-    }
-
-    /// Rolls out one sequence freely: the model reads its own pointers and masks, never the
-    /// truth's. Models with given pointers read those of the sequence.
-    pub fn rollout(&self, sequence: Sequence<'_>) -> Result<Rollout, Error> {
-        self.check(sequence)?;
-        let (n, ops) = (sequence.nodes(), sequence.ops());
-        let mut state = self.start_with(sequence.priorities)?;
-        let mut query_logits = Vec::with_capacity(ops);
-        let mut mask_logits = self.config.has_masks().then(|| Vec::with_capacity(ops * n));
-        let mut pointers = self.config.owns_pointers().then(|| Vec::with_capacity(ops * n));
-        for (t, &operation) in sequence.operations.iter().enumerate() {
-            query_logits.push(state.apply(operation)?.logit);
-            if let Some(logits) = &mut mask_logits {
-                logits.extend_from_slice(state.mask_logits());
-            }
-            if let Some(pointers) = &mut pointers {
-                pointers.extend_from_slice(state.pointers());
-            }
-            if self.config.pointers == crate::Pointers::Given {
-                state.set_pointers(sequence.pointers_after(t))?;
-            }
-        }
-        Ok(Rollout { query_logits, mask_logits, pointers })
-    }
-
-    /// Rolls out many sequences, in parallel on the current rayon pool.
-    pub fn rollouts(&self, sequences: &[Sequence<'_>]) -> Result<Vec<Rollout>, Error> {
-        let each = sequences.par_iter().with_max_len(1);
-        each.map(|&sequence| self.rollout(sequence)).collect()
-    }
-
-    /// Whether a sequence is one this model can read.
-    pub(crate) fn check(&self, sequence: Sequence<'_>) -> Result<(), Error> {
-        let (n, ops) = (sequence.nodes(), sequence.ops());
-        let wrong = |what: String| Err(Error::Input(what));
-        if n == 0 {
-            return wrong("a sequence has no nodes; expected at least 1".into());
-        }
-        for (name, length, expected) in [
-            ("answers", sequence.answers.len(), ops),
-            ("masks", sequence.masks.len(), ops * n),
-            ("pointers", sequence.pointers.len(), ops * n),
-        ] {
-            if length != expected {
-                return wrong(format!(
-                    "a sequence of {ops} operations on {n} nodes has {length} {name}; expected {expected}"
-                ));
-            }
-        }
-        if let Some(node) = sequence.pointers.iter().find(|&&node| node as usize >= n) {
-            return wrong(format!("a pointer aims at node {node}; expected a node below {n}"));
-        }
-        for &Operation { u, v } in sequence.operations {
-            if let Some(node) = [u, v].into_iter().find(|&node| node as usize >= n) {
-                return wrong(format!("an operation names node {node}; expected a node below {n}"));
-            }
-            if u == v && n > 1 {
-                return wrong(format!(
-                    "the operation ({u}, {v}) names one node twice; expected two different nodes"
-                ));
-            }
-        }
-        if let Some(priority) = sequence.priorities.iter().find(|priority| !priority.is_finite()) {
-            return wrong(format!("a priority is {priority}; expected a finite number"));
-        }
-        for (name, values) in [("answer", sequence.answers), ("mask", sequence.masks)] {
-            if let Some(value) = values.iter().find(|&&value| value > 1) {
-                return wrong(format!("a sequence has the {name} {value}; expected 0 or 1"));
-            }
-        }
-        Ok(())
     }
 }

@@ -47,6 +47,12 @@ pub fn mask_forward<S: Simd>(
     }
 }
 
+/// Equation 5: whether a mask logit means μ = 1, that the operation leaves the node alone.
+#[inline(always)]
+pub fn left_alone(logit: f32) -> bool {
+    logit > 0.0
+}
+
 /// d_rows += d ⊗ weights: one share of every row's gradient.
 #[inline(always)]
 pub fn outer_add<S: Simd>(simd: S, d: &[f32], weights: &[f32], d_rows: &mut [f32]) {

@@ -1,14 +1,14 @@
 //! Training: gradients of a batch, in parallel over its sequences, and a step of Adam.
 
-use pgn_structures::{Rng, Sequence, Stream};
+use pgn_structures::{Rng, Stream};
 use rayon::prelude::*;
 
 use crate::{
-    Config, Error, Model, Parameters,
+    Config, Error, Example, Model, Parameters,
     adam::Adam,
     backward::backward,
     forward::{Share, forward},
-    simd::{Path, on_path},
+    simd::{SimdLevel, with_simd},
     spare::Spare,
     tape::Tape,
     weights::{WeightGradients, Weights},
@@ -183,9 +183,12 @@ impl Trainer {
     ///
     /// Sequences are unrolled in parallel on the current rayon pool; the result is the same to
     /// the bit for any number of threads.
-    pub fn step(&mut self, batch: &[Sequence<'_>]) -> Result<Losses, Error> {
+    pub fn step<'a, E>(&mut self, batch: &[E]) -> Result<Losses, Error>
+    where
+        E: Copy + Into<Example<'a>>,
+    {
         let (losses, gradients) = self.gradients(batch)?;
-        let answers = batch.iter().map(Sequence::ops).sum();
+        let answers = batch.iter().map(|&example| example.into().sequence.ops()).sum();
         self.descend(losses, gradients, answers)
     }
 
@@ -221,18 +224,22 @@ impl Trainer {
     }
 
     /// The losses of a batch and their gradients, without a step.
-    pub fn gradients(&self, batch: &[Sequence<'_>]) -> Result<(Losses, Parameters), Error> {
+    pub fn gradients<'a, E>(&self, batch: &[E]) -> Result<(Losses, Parameters), Error>
+    where
+        E: Copy + Into<Example<'a>>,
+    {
+        let batch: Vec<Example<'a>> = batch.iter().map(|&example| example.into()).collect();
         let config = self.model.config();
-        for sequence in batch {
-            self.model.check(*sequence)?;
+        for example in &batch {
+            example.check(config)?;
         }
-        if let Some(weights) = self.model.iterated() {
-            return Ok(self.unrolled_gradients(weights, batch));
+        if let Some(weights) = self.model.network().iterated() {
+            return Ok(self.unrolled_gradients(weights, &batch));
         }
         let pass = Pass {
             config,
-            weights: self.model.weights(),
-            path: self.model.path(),
+            weights: self.model.network().weights(),
+            level: self.model.simd_level(),
             scale: 1.0 / batch.len() as f32,
             running_accuracy: self.running_accuracy,
         };
@@ -242,13 +249,13 @@ impl Trainer {
             .par_iter()
             .with_max_len(1)
             .enumerate()
-            .map(|(index, &sequence)| {
+            .map(|(index, &example)| {
                 let key = [seed, Stream::Noise.number(), step, index as u64];
                 let mut tape = self.tapes.take(Tape::default);
                 let mut gradients = self.spare_gradients.take(|| WeightGradients::zeros(config));
                 gradients.clear();
                 let noise = &mut Rng::new(key);
-                let losses = pass.sequence(sequence, noise, &mut tape, &mut gradients);
+                let losses = pass.sequence(example, noise, &mut tape, &mut gradients);
                 self.tapes.put_back(tape);
                 (losses, gradients)
             })
@@ -280,7 +287,7 @@ impl Trainer {
 struct Pass<'a> {
     config: &'a Config,
     weights: &'a Weights,
-    path: Path,
+    level: SimdLevel,
     scale: f32,
     running_accuracy: f32,
 }
@@ -288,15 +295,15 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn sequence(
         &self,
-        sequence: Sequence,
+        example: Example,
         noise: &mut Rng,
         tape: &mut Tape,
         gradients: &mut WeightGradients,
     ) -> Losses {
         let mut share = Share { scale: self.scale, running_accuracy: self.running_accuracy, noise };
-        on_path!(self.path, simd => {
-            let losses = forward(simd, self.config, self.weights, sequence, &mut share, tape);
-            backward(simd, self.config, self.weights, sequence, tape, gradients);
+        with_simd!(self.level, simd => {
+            let losses = forward(simd, self.config, self.weights, example, &mut share, tape);
+            backward(simd, self.config, self.weights, example.sequence, tape, gradients);
             losses
         })
     }

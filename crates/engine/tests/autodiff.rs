@@ -6,7 +6,7 @@
 
 use std::{fs, path::PathBuf};
 
-use pgn_engine::{Config, Model, Parameters, Path, Trainer, TrainerOptions};
+use pgn_engine::{Config, Example, Model, Parameters, SimdLevel, Trainer, TrainerOptions};
 use pgn_structures::{Dataset, Operation, Split};
 use safetensors::{SafeTensors, tensor::TensorView};
 
@@ -78,6 +78,11 @@ impl<'a> Fixture<'a> {
         Fixture { name, file, model, data }
     }
 
+    fn examples(&self) -> Vec<Example<'_>> {
+        let of = |sequence| Example::oracle(self.model.config(), sequence);
+        self.data.sequences().map(of).collect()
+    }
+
     fn scalar(&self, name: &str) -> f64 {
         f64s(&self.file.tensor(name).unwrap())[0]
     }
@@ -104,10 +109,10 @@ fn for_each_fixture(check: impl Fn(Fixture)) {
 #[test]
 fn losses_and_gradients() {
     for_each_fixture(|fixture| {
-        for path in [Path::best(), Path::portable()] {
-            let model = fixture.model.clone().on_path(path);
+        for level in [SimdLevel::best(), SimdLevel::portable()] {
+            let model = fixture.model.clone().on_level(level);
             let trainer = Trainer::new(model, TrainerOptions::default()).unwrap();
-            let batch: Vec<_> = fixture.data.sequences().collect();
+            let batch = fixture.examples();
             let (losses, gradients) = trainer.gradients(&batch).unwrap();
             for (name, ours) in [
                 ("loss.query", losses.query),
@@ -131,7 +136,7 @@ fn losses_and_gradients() {
 fn weights_after_ten_steps_of_adam() {
     for_each_fixture(|fixture| {
         let mut trainer = Trainer::new(fixture.model.clone(), TrainerOptions::default()).unwrap();
-        let batch: Vec<_> = fixture.data.sequences().collect();
+        let batch = fixture.examples();
         for _ in 0..10 {
             trainer.step(&batch).unwrap();
         }
@@ -146,10 +151,9 @@ fn weights_after_ten_steps_of_adam() {
 #[test]
 fn free_rollouts() {
     for_each_fixture(|fixture| {
-        for path in [Path::best(), Path::portable()] {
-            let model = fixture.model.clone().on_path(path);
-            let sequences: Vec<_> = fixture.data.sequences().collect();
-            let rollouts = model.rollouts(&sequences).unwrap();
+        for level in [SimdLevel::best(), SimdLevel::portable()] {
+            let model = fixture.model.clone().on_level(level);
+            let rollouts = model.rollouts(&fixture.examples()).unwrap();
             let logits: Vec<f32> =
                 rollouts.iter().flat_map(|rollout| rollout.query_logits.clone()).collect();
             fixture.assert_close("rollout.query_logits", &logits, 1e-5);

@@ -1,11 +1,11 @@
 //! The corners: ties, one node, a node everything points to, masks that are all alike, nothing to
 //! do, and numbers that are none.
 
-mod reference;
+mod recurrent_in_f64;
 
-use pgn_engine::{Config, Model, Parameters, Trainer, TrainerOptions};
+use pgn_engine::{Config, Example, Model, Parameters, Trainer, TrainerOptions};
 use pgn_structures::{Dataset, Operation, Sequence};
-use reference::{
+use recurrent_in_f64::{
     cases::{presets, sample, variations, weights},
     compare::{assert_gradients, assert_rollout},
     gradient::train,
@@ -156,11 +156,13 @@ fn sequences_without_operations() {
     let one = sample("dsu", 5, 2, 0);
     for (name, config) in family() {
         let mut trainer = trainer(&config, weights(&config, 0));
+        let one = Example::oracle(&config, one.sequence(0));
+        let nothing = Example::oracle(&config, nothing);
         let (losses, gradients) = trainer.gradients(&[nothing]).unwrap();
         assert_eq!((losses.total, losses.right), (0.0, 0), "{name}");
         assert!(gradients.values().iter().all(|&value| value == 0.0), "{name}");
         // It counts as a sequence of the batch, and adds nothing.
-        let both = trainer.gradients(&[nothing, one.sequence(0)]).unwrap().0;
+        let both = trainer.gradients(&[nothing, one]).unwrap().0;
         assert!(both.total.is_finite() && both.query > 0.0, "{name}");
         trainer.step(&[nothing]).unwrap();
         let rollout = trainer.model().rollout(nothing).unwrap();
@@ -173,12 +175,12 @@ fn an_empty_batch() {
     for (name, config) in family() {
         let before = weights(&config, 0);
         let mut trainer = trainer(&config, before.clone());
-        let (losses, gradients) = trainer.gradients(&[]).unwrap();
+        let (losses, gradients) = trainer.gradients::<Example>(&[]).unwrap();
         assert_eq!((losses.total, losses.right), (0.0, 0), "{name}");
         assert!(gradients.values().iter().all(|&value| value == 0.0), "{name}");
-        trainer.step(&[]).unwrap();
+        trainer.step::<Example>(&[]).unwrap();
         assert_eq!(trainer.model().parameters(), &before, "{name}");
-        assert!(trainer.model().rollouts(&[]).unwrap().is_empty());
+        assert!(trainer.model().rollouts::<Example>(&[]).unwrap().is_empty());
     }
 }
 
@@ -202,13 +204,14 @@ fn a_single_node() {
 fn weights_that_are_nan_or_infinite() {
     let set = sample("lct", 9, 3, 1);
     for (name, config) in family() {
+        let example = Example::oracle(&config, set.sequence(0));
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             for tensor in Parameters::zeros(&config).tensors() {
                 let mut parameters = weights(&config, 0);
                 parameters.get_mut(tensor.name).unwrap()[0] = bad;
                 let mut trainer = trainer(&config, parameters);
                 let before = trainer.state();
-                if let Err(error) = trainer.step(&[set.sequence(0)]) {
+                if let Err(error) = trainer.step(&[example]) {
                     assert!(error.to_string().contains("training diverged"), "{name}: {error}");
                     assert_eq!(trainer.state().steps, before.steps, "nothing was changed");
                 }
@@ -225,8 +228,8 @@ fn weights_that_are_nan_or_infinite() {
         let mut parameters = weights(&config, 0);
         parameters.values_mut().fill(f32::NAN);
         let mut trainer = trainer(&config, parameters);
-        assert!(trainer.step(&[set.sequence(0)]).is_err(), "{name}: NaN is noticed");
-        let rollout = trainer.model().rollout(set.sequence(0)).unwrap();
+        assert!(trainer.step(&[example]).is_err(), "{name}: NaN is noticed");
+        let rollout = trainer.model().rollout(example).unwrap();
         // Scores that compare with nothing leave pointers where they are.
         if let Some(pointers) = rollout.pointers {
             let still: Vec<u32> = (0..3).flat_map(|_| 0..9).collect();

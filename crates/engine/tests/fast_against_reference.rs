@@ -2,11 +2,11 @@
 //! instruction path, for every number of nodes from 1 to 64 and several k.
 //! `reference/compare.rs` has the tolerances and why.
 
-mod reference;
+mod recurrent_in_f64;
 
 use pgn_engine::Config;
 use pgn_structures::{Dataset, Sequence};
-use reference::{
+use recurrent_in_f64::{
     cases::{presets, sample, variations, weights},
     compare::{CLEAR, assert_gradients, assert_rollout, first_close},
     gradient::train,

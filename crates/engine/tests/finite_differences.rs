@@ -1,11 +1,11 @@
 //! The reference's hand-written gradients against its own losses: central differences in f64, for
 //! every weight of every model. What the engine is compared with is thereby itself checked.
 
-mod reference;
+mod recurrent_in_f64;
 
 use pgn_engine::Config;
 use pgn_structures::Sequence;
-use reference::{
+use recurrent_in_f64::{
     cases::{presets, sample, variations, weights},
     gradient::backward,
     net::Net,

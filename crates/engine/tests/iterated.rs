@@ -1,22 +1,22 @@
 //! The iterated processor against its definition in plain f64: losses, every gradient by finite
 //! differences, and free rollouts; and what a rollout must not depend on.
 
-mod plain;
+mod iterated_in_f64;
 
+use iterated_in_f64::IteratedInF64;
 use pgn_engine::{
-    Candidates, Config, Iterated, Model, Parameters, Participants, Path, Processor, Relation,
-    Trainer, TrainerOptions,
+    Candidates, Config, Iterated, Model, Parameters, Participants, ProcessorKind, Relation,
+    SimdLevel, Trainer, TrainerOptions,
 };
 use pgn_structures::{
     Curriculum, Dataset, Feature, OwnedTransition, Sampling, Split, Task, Transition,
 };
-use plain::Plain;
 
 /// Every setting at least once.
 fn configs() -> Vec<Config> {
     let base = Config { k: 8, ..Config::preset("pgn-exact").unwrap() };
     let with = |settings: Iterated| Config {
-        processor: Processor::Iterated(Iterated { steps: 5, more_steps: 2, ..settings }),
+        processor: ProcessorKind::Iterated(Iterated { steps: 5, more_steps: 2, ..settings }),
         ..base.clone()
     };
     let exact = Iterated::default();
@@ -66,13 +66,13 @@ fn losses_and_gradients_by_finite_differences() {
             let layout = model.parameters().clone();
             let values: Vec<f64> = layout.values().iter().map(|&v| f64::from(v)).collect();
             let loss = |values: &[f64]| {
-                let plain = Plain::new(config, &layout, values);
-                let losses = batch.iter().enumerate().map(|(i, one)| plain.loss(i, one));
+                let reference = IteratedInF64::new(config, &layout, values);
+                let losses = batch.iter().enumerate().map(|(i, one)| reference.loss(i, one));
                 losses.sum::<f64>() / batch.len() as f64
             };
-            for path in [Path::best(), Path::portable()] {
+            for level in [SimdLevel::best(), SimdLevel::portable()] {
                 let trainer =
-                    Trainer::new(model.clone().on_path(path), TrainerOptions::default()).unwrap();
+                    Trainer::new(model.clone().on_level(level), TrainerOptions::default()).unwrap();
                 let (losses, gradients) = trainer.gradients_on(&batch).unwrap();
                 let expected = loss(&values);
                 assert!((losses.total - expected).abs() < 1e-4 * expected, "{number} {task}");
@@ -115,13 +115,13 @@ fn rollouts_agree_with_the_definition() {
         let model = model(config, number as u64);
         let layout = model.parameters().clone();
         let values: Vec<f64> = layout.values().iter().map(|&v| f64::from(v)).collect();
-        let plain = Plain::new(config, &layout, &values);
+        let reference = IteratedInF64::new(config, &layout, &values);
         for one in transitions("forest", 9, 20) {
             let one = one.get();
             let mut state = model.start_with(one.priorities).unwrap();
             state.set_pointers(one.before).unwrap();
             let logit = state.apply(one.operation).unwrap().logit;
-            let outcome = plain.run(&one, state.steps());
+            let outcome = reference.run(&one, state.steps());
             assert!((f64::from(logit) - outcome.answer).abs() < 1e-3);
             for (i, mask) in outcome.masks.iter().enumerate() {
                 let ours = f64::from(state.mask_logits()[i]);
@@ -238,8 +238,10 @@ fn the_paper_s_models_refuse_transitions_and_configs_are_checked() {
     let error = trainer.gradients_on(&[owned[0].get()]).unwrap_err();
     assert!(error.to_string().contains("carries latents"));
     let exact = Config::preset("pgn-exact").unwrap();
-    let with =
-        |settings: Iterated| Config { processor: Processor::Iterated(settings), ..exact.clone() };
+    let with = |settings: Iterated| Config {
+        processor: ProcessorKind::Iterated(settings),
+        ..exact.clone()
+    };
     let wrong = [
         with(Iterated { steps: 0, ..Iterated::default() }),
         with(Iterated { relations: vec![], ..Iterated::default() }),

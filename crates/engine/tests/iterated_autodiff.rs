@@ -6,7 +6,9 @@
 
 use std::{fs, path::PathBuf};
 
-use pgn_engine::{Config, Iterated, Model, Parameters, Path, Processor, Trainer, TrainerOptions};
+use pgn_engine::{
+    Config, Iterated, Model, Parameters, ProcessorKind, SimdLevel, Trainer, TrainerOptions,
+};
 use pgn_structures::{Operation, OwnedTransition, Task, Transition};
 use safetensors::SafeTensors;
 
@@ -32,7 +34,7 @@ fn losses_and_gradients_are_those_of_autograd() {
 
         let settings = Iterated { steps: 5, more_steps: 2, cap: Some(1.0), ..Iterated::default() };
         let exact = Config::preset("pgn-exact").unwrap();
-        let config = Config { k: 8, processor: Processor::Iterated(settings), ..exact };
+        let config = Config { k: 8, processor: ProcessorKind::Iterated(settings), ..exact };
         let mut parameters = Parameters::zeros(&config);
         let names: Vec<&str> = parameters.tensors().iter().map(|tensor| tensor.name).collect();
         for &name in &names {
@@ -66,9 +68,9 @@ fn losses_and_gradients_are_those_of_autograd() {
         }
 
         let model = Model::from_parameters(config, parameters).unwrap();
-        for path in [Path::best(), Path::portable()] {
+        for level in [SimdLevel::best(), SimdLevel::portable()] {
             let trainer =
-                Trainer::new(model.clone().on_path(path), TrainerOptions::default()).unwrap();
+                Trainer::new(model.clone().on_level(level), TrainerOptions::default()).unwrap();
             let (losses, gradients) = trainer.gradients_on(&batch).unwrap();
             for (name, ours) in [
                 ("query", losses.query),

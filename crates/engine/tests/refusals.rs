@@ -2,7 +2,8 @@
 //! expected; never a panic.
 
 use pgn_engine::{
-    Candidates, Config, Forcing, Graph, LossWeights, Model, Parameters, Trainer, TrainerOptions,
+    Candidates, Config, Example, Forcing, Graph, LossWeights, Model, Parameters, Trainer,
+    TrainerOptions,
 };
 use pgn_structures::{Feature, Operation, Sequence};
 
@@ -109,9 +110,11 @@ fn sequences() {
     for name in Config::PRESETS {
         let model = Model::new(preset(name), 0).unwrap();
         let trainer = Trainer::new(model.clone(), TrainerOptions::default()).unwrap();
+        let fine = Example::oracle(model.config(), fine);
         trainer.gradients(&[fine]).unwrap();
         model.rollout(fine).unwrap();
         for (bad, expected) in cases {
+            let bad = Example::oracle(model.config(), bad);
             for message in [
                 trainer.gradients(&[fine, bad]).unwrap_err().to_string(),
                 model.rollout(bad).unwrap_err().to_string(),

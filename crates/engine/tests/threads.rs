@@ -1,12 +1,12 @@
 //! The same bits for any number of threads, in training and in rollouts, and rollouts of structures
 //! that are spread over threads against the reference.
 
-mod reference;
+mod recurrent_in_f64;
 
-use pgn_engine::{Config, Model, Parameters, Trainer, TrainerOptions};
+use pgn_engine::{Config, Example, Model, Parameters, Trainer, TrainerOptions};
 use pgn_structures::{Dataset, Operation, Rng, Sampling, Sequence, Stream, Task};
 use rayon::ThreadPoolBuilder;
-use reference::{
+use recurrent_in_f64::{
     cases::{presets, weights},
     net::Net,
     rollout::rollout,
@@ -83,7 +83,7 @@ fn rollouts_of_3000_nodes() {
     for (name, config) in presets(8) {
         let model = Model::from_parameters(config.clone(), weights(&config, 5)).unwrap();
         let (_, pointers, _) = on_any_number_of_threads(&name, || {
-            let rollout = model.rollout(large.sequence()).unwrap();
+            let rollout = model.rollout(Example::oracle(&config, large.sequence())).unwrap();
             let masks = rollout.mask_logits.map(|logits| bits(&logits));
             (bits(&rollout.query_logits), rollout.pointers, masks)
         });
@@ -104,7 +104,7 @@ fn rollouts_over_several_blocks_equal_the_reference() {
             let parameters = weights(&config, 5);
             let expected = rollout(&config, &Net::new(&parameters), sequence);
             let model = Model::from_parameters(config.clone(), parameters).unwrap();
-            let ours = model.rollout(sequence).unwrap();
+            let ours = model.rollout(Example::oracle(&config, sequence)).unwrap();
             let mut different = 0;
             for (t, expected) in expected.iter().enumerate() {
                 // As in `fast_against_reference.rs`: rounding of f32, some layers deep.

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgn_engine::Config;
+use pgn_engine::{Config, Given, Pointers, Preset};
 use pgn_structures::{Curriculum, Sampling, Task};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -366,15 +366,17 @@ impl RunConfig {
                 return invalid("test.sequences is 0; expected at least 1".into());
             }
         }
-        match (self.model.as_str(), &self.data.teacher) {
-            ("pgn-ptrs", None) => invalid(
-                "model pgn-ptrs is given a trained model's pointers; name its run directory as \
-                 data.teacher (--teacher DIR)"
-                    .into(),
-            ),
-            (model, Some(_)) if self.network.pointers != pgn_engine::Pointers::Given => {
-                invalid(format!("data.teacher is set, but model {model} is not given pointers"))
-            }
+        let given = Preset::named(&self.model).ok().and_then(|preset| preset.given);
+        match (given, &self.data.teacher) {
+            (Some(Given::Teacher(_)), None) => invalid(format!(
+                "model {} is given a trained model's pointers; name its run directory as \
+                 data.teacher (--teacher DIR)",
+                self.model
+            )),
+            (_, Some(_)) if self.network.pointers != Pointers::Given => invalid(format!(
+                "data.teacher is set, but model {} is not given pointers",
+                self.model
+            )),
             _ => Ok(()),
         }
     }

@@ -2,17 +2,26 @@
 
 use std::path::Path;
 
-use pgn_structures::{Dataset, Sampling, Sequence, Split, Stream, Task};
+use pgn_engine::{Example, Pointers};
+use pgn_structures::{Dataset, Sampling, Split, Stream, Task};
 
-use crate::{Result, RunConfig, TestConfig, files, teacher::Teacher};
+use crate::{Examples, Result, RunConfig, TestConfig, files, teacher::Teacher};
 
 /// Training and validation sequences of a run, and the means to make its test sets.
 #[derive(Debug)]
 pub struct Data {
     task: Task,
-    teacher: Option<Teacher>,
-    train: Vec<Dataset>,
-    validation: Vec<Dataset>,
+    given: Given,
+    train: Vec<Examples>,
+    validation: Vec<Examples>,
+}
+
+/// Whose pointers the run's model is given.
+#[derive(Debug)]
+enum Given {
+    Nobodys,
+    Truths,
+    Teachers(Teacher),
 }
 
 impl Data {
@@ -20,12 +29,12 @@ impl Data {
     pub fn new(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
         let mut data = Data::tests_only(config, task, run)?;
         data.train = match &config.data.train {
-            Some(path) => data.given(path)?,
+            Some(path) => data.of_file(path)?,
             None if config.data.transitions.is_some() => Vec::new(),
             None => data.sample(config, Split::Train, config.seed, config.data.sequences)?,
         };
         data.validation = match &config.data.validation {
-            Some(path) => data.given(path)?,
+            Some(path) => data.of_file(path)?,
             None => {
                 let count = config.data.validation_sequences;
                 data.sample(config, Split::Validation, config.seed, count)?
@@ -36,11 +45,14 @@ impl Data {
 
     /// Without training and validation sequences, for evaluation.
     pub fn tests_only(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
-        let teacher = match config.data.teacher {
-            Some(_) => Some(Teacher::load(&run.join(files::TEACHER), task.name())?),
-            None => None,
+        let given = match (config.network.pointers, &config.data.teacher) {
+            (Pointers::Given, Some(_)) => {
+                Given::Teachers(Teacher::load(&run.join(files::TEACHER), task.name())?)
+            }
+            (Pointers::Given, None) => Given::Truths,
+            _ => Given::Nobodys,
         };
-        Ok(Data { task: task.clone(), teacher, train: Vec::new(), validation: Vec::new() })
+        Ok(Data { task: task.clone(), given, train: Vec::new(), validation: Vec::new() })
     }
 
     /// The data structure.
@@ -49,12 +61,12 @@ impl Data {
     }
 
     /// All training sequences, size by size.
-    pub fn train(&self) -> Vec<Sequence<'_>> {
-        self.train.iter().flat_map(Dataset::sequences).collect()
+    pub fn train(&self) -> Vec<Example<'_>> {
+        self.train.iter().flat_map(Examples::examples).collect()
     }
 
     /// The validation sets, one for each size.
-    pub fn validation(&self) -> &[Dataset] {
+    pub fn validation(&self) -> &[Examples] {
         &self.validation
     }
 
@@ -72,29 +84,33 @@ impl Data {
         &'a self,
         test: &'a TestConfig,
         seed: u64,
-    ) -> impl Iterator<Item = Result<Dataset>> + 'a {
+    ) -> impl Iterator<Item = Result<Examples>> + 'a {
         test.nodes.iter().zip(&test.ops).map(move |(&nodes, &ops)| {
             let count = test.sequences;
             let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
-            self.with_teacher(Dataset::sample(&self.task, &sampling)?)
+            self.examples(Dataset::sample(&self.task, &sampling)?)
         })
     }
 
-    /// A data-set file, its pointers the teacher's if there is one.
-    pub fn file(&self, path: &Path) -> Result<Dataset> {
-        self.with_teacher(files::data_set(path, &self.task)?)
+    /// A data-set file.
+    pub fn file(&self, path: &Path) -> Result<Examples> {
+        self.examples(files::data_set(path, &self.task)?)
     }
 
-    fn given(&self, path: &Path) -> Result<Vec<Dataset>> {
+    fn of_file(&self, path: &Path) -> Result<Vec<Examples>> {
         Ok(vec![self.file(path)?])
     }
 
-    /// A data set, its pointers the teacher's if there is one.
-    pub fn with_teacher(&self, mut set: Dataset) -> Result<Dataset> {
-        if let Some(teacher) = &self.teacher {
-            teacher.give_pointers(&mut set)?;
-        }
-        Ok(set)
+    /// A data set, with the pointers that the run's model is given on it.
+    pub fn examples(&self, set: Dataset) -> Result<Examples> {
+        Ok(match &self.given {
+            Given::Nobodys => set.into(),
+            Given::Truths => Examples::oracle(set),
+            Given::Teachers(teacher) => {
+                let pointers = teacher.pointers(&set)?;
+                Examples::recorded(set, pointers)
+            }
+        })
     }
 
     /// `total` sequences, divided among the sizes as evenly as can be, the first sizes first.
@@ -104,12 +120,12 @@ impl Data {
         split: Split,
         seed: u64,
         total: usize,
-    ) -> Result<Vec<Dataset>> {
+    ) -> Result<Vec<Examples>> {
         let sizes = config.data.nodes.len();
         let of_size = |(index, (&nodes, &ops)): (usize, (&usize, &usize))| {
             let count = total / sizes + usize::from(index < total % sizes);
             let sampling = Sampling { nodes, ops, count, seed, split };
-            self.with_teacher(Dataset::sample(&self.task, &sampling)?)
+            self.examples(Dataset::sample(&self.task, &sampling)?)
         };
         config.data.nodes.iter().zip(&config.data.ops).enumerate().map(of_size).collect()
     }

@@ -3,15 +3,21 @@
 use std::path::Path;
 
 use pgn_engine::{Model, Rollout};
-use pgn_structures::{Dataset, Node, Sequence, files::TensorWriter};
+use pgn_structures::{Node, files::TensorWriter};
 
-use crate::{Result, RunConfig};
+use crate::{Examples, Result, RunConfig};
 
 /// Rolls the model out freely on every sequence of `data`, and writes `query_logits` f32
 /// \[count, ops\], `mask_logits` f32 \[count, ops, nodes\] and `pointers` u32
 /// \[count, ops, nodes\], each where the model has them.
-pub fn write_rollouts(model: &Model, run: &RunConfig, data: &Dataset, path: &Path) -> Result<()> {
-    let sequences: Vec<Sequence<'_>> = data.sequences().collect();
+pub fn write_rollouts(
+    model: &Model,
+    run: &RunConfig,
+    examples: &Examples,
+    path: &Path,
+) -> Result<()> {
+    let data = &examples.set;
+    let examples: Vec<_> = examples.examples().collect();
     let of = RolloutOf {
         task: &data.task,
         model: &run.model,
@@ -19,7 +25,7 @@ pub fn write_rollouts(model: &Model, run: &RunConfig, data: &Dataset, path: &Pat
         ops: data.ops,
         nodes: data.nodes,
     };
-    RolloutArrays::join(model.rollouts(&sequences)?).save(&of, path)
+    RolloutArrays::join(model.rollouts(&examples)?).save(&of, path)
 }
 
 /// The rollouts of a data set, flat and row-major, exactly as in the file.

@@ -1,7 +1,7 @@
 //! How well a rollout answers: F₁ and its neighbours.
 
-use pgn_engine::Rollout;
-use pgn_structures::Sequence;
+use pgn_engine::{Rollout, left_alone};
+use pgn_structures::{Node, Sequence};
 use serde::{Deserialize, Serialize};
 
 /// What a set of rollouts scored, over all steps of all sequences.
@@ -94,9 +94,13 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
-    fn add<T: PartialEq>(&mut self, guesses: impl Iterator<Item = T>, truth: &[T]) {
-        self.right += guesses.zip(truth).filter(|(guess, truth)| guess == *truth).count() as u64;
-        self.of += truth.len() as u64;
+    /// Compares guesses with the truth; how many are wrong.
+    fn add<T: PartialEq>(&mut self, guesses: impl Iterator<Item = T>, truth: &[T]) -> u64 {
+        let right = guesses.zip(truth).filter(|(guess, truth)| guess == *truth).count() as u64;
+        let of = truth.len() as u64;
+        self.right += right;
+        self.of += of;
+        of - right
     }
 
     fn share(&self) -> Option<f64> {
@@ -108,18 +112,35 @@ impl Tally {
     /// Compares one rollout with its sequence's truth. A logit above 0 is a 1 (equation 5 for
     /// masks).
     pub fn add(&mut self, truth: Sequence<'_>, rollout: &Rollout) {
-        let mut all_right = true;
-        for (&logit, &answer) in rollout.query_logits.iter().zip(truth.answers) {
-            all_right &= self.answer(logit > 0.0, answer == 1);
+        let n = truth.nodes();
+        let (mut all_right, mut exact) = (true, rollout.pointers.is_some());
+        for (t, &logit) in rollout.query_logits.iter().enumerate() {
+            let pointers = rollout.pointers.as_ref().map(|pointers| &pointers[t * n..][..n]);
+            let masks = rollout.mask_logits.as_ref().map(|masks| &masks[t * n..][..n]);
+            let (right, same) = self.step(truth, t, logit, pointers, masks);
+            all_right &= right;
+            exact &= same;
         }
-        let exact = rollout.pointers.as_deref() == Some(truth.pointers);
         self.end(all_right, all_right && exact);
-        if let Some(pointers) = &rollout.pointers {
-            self.pointers.add(pointers.iter().copied(), truth.pointers);
+    }
+
+    /// Compares one step of a rollout: whether the answer is right, and whether all pointers are
+    /// the truth's (where the model has none, they are).
+    pub(crate) fn step(
+        &mut self,
+        truth: Sequence<'_>,
+        t: usize,
+        logit: f32,
+        pointers: Option<&[Node]>,
+        mask_logits: Option<&[f32]>,
+    ) -> (bool, bool) {
+        let right = self.answer(logit > 0.0, truth.answers[t] == 1);
+        if let Some(masks) = mask_logits {
+            self.masks.add(masks.iter().map(|&logit| u8::from(left_alone(logit))), truth.mask(t));
         }
-        if let Some(masks) = &rollout.mask_logits {
-            self.masks.add(masks.iter().map(|&logit| u8::from(logit > 0.0)), truth.masks);
-        }
+        let Some(pointers) = pointers else { return (right, true) };
+        let wrong = self.pointers.add(pointers.iter().copied(), truth.pointers_after(t));
+        (right, wrong == 0)
     }
 
     /// Counts one answer; whether it was right.

@@ -1,7 +1,9 @@
 //! The story of one rollout: what the model did at each step, and where it was wrong.
 
-use pgn_engine::Model;
-use pgn_structures::{Node, Sequence};
+use std::ops::ControlFlow;
+
+use pgn_engine::{Example, Model, Move};
+use pgn_structures::Node;
 use serde::Serialize;
 
 use crate::Result;
@@ -23,17 +25,6 @@ pub struct Step {
     pub wrong: Vec<Wrong>,
 }
 
-/// A pointer that moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Move {
-    /// Whose pointer.
-    pub node: Node,
-    /// Where it pointed before.
-    pub from: Node,
-    /// Where it points now.
-    pub to: Node,
-}
-
 /// A pointer that is not the truth's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Wrong {
@@ -52,41 +43,30 @@ impl Step {
     }
 }
 
-/// Rolls the model out freely on `sequence`. `truth` is the same sequence with the true
-/// pointers (another one only where a teacher's pointers are given to the model).
+/// Rolls the model out freely and compares it with the truth, step by step.
 ///
 /// For models without pointers of their own, nothing moves and nothing points wrong.
-pub fn story(model: &Model, sequence: Sequence<'_>, truth: Sequence<'_>) -> Result<Vec<Step>> {
-    let rollout = model.rollout(sequence)?;
-    let n = sequence.nodes();
-    let mut before: Vec<Node> = (0..n as Node).collect();
-    let mut steps = Vec::with_capacity(sequence.ops());
-    for (t, (&operation, &logit)) in
-        sequence.operations.iter().zip(&rollout.query_logits).enumerate()
-    {
+pub fn story(model: &Model, example: Example<'_>) -> Result<Vec<Step>> {
+    let truth = example.sequence;
+    let owns_pointers = model.config().owns_pointers();
+    let mut steps = Vec::with_capacity(truth.ops());
+    model.replay(example, |step| {
         let (mut moved, mut wrong) = (Vec::new(), Vec::new());
-        if let Some(pointers) = &rollout.pointers {
-            let now = &pointers[t * n..][..n];
-            let true_pointers = truth.pointers_after(t);
-            for (node, ((&to, from), &truth)) in
-                (0..).zip(now.iter().zip(&mut before).zip(true_pointers))
-            {
-                if to != *from {
-                    moved.push(Move { node, from: std::mem::replace(from, to), to });
-                }
-                if to != truth {
-                    wrong.push(Wrong { node, to, truth });
-                }
-            }
+        if owns_pointers {
+            moved.extend(step.moved());
+            let both = step.pointers().iter().zip(truth.pointers_after(step.t));
+            let each = (0..).zip(both).filter(|(_, (to, truth))| to != truth);
+            wrong.extend(each.map(|(node, (&to, &truth))| Wrong { node, to, truth }));
         }
         steps.push(Step {
-            operands: [operation.u, operation.v],
-            answer: u8::from(logit > 0.0),
-            confidence: 1.0 / (1.0 + (-logit.abs()).exp()),
-            truth: truth.answers[t],
+            operands: [step.operation.u, step.operation.v],
+            answer: u8::from(step.answer().value()),
+            confidence: 1.0 / (1.0 + (-step.logit.abs()).exp()),
+            truth: truth.answers[step.t],
             moved,
             wrong,
         });
-    }
+        ControlFlow::Continue(())
+    })?;
     Ok(steps)
 }

@@ -1,8 +1,10 @@
 //! Evaluation one operation at a time, in O(n) memory: what a data set would hold (n pointers per
 //! operation) does not fit for a million nodes.
 
-use pgn_engine::{Model, State};
-use pgn_structures::{Node, Sampling, SequenceStream, Split, Task};
+use std::ops::ControlFlow;
+
+use pgn_engine::{Driver, Model, State, Step, left_alone};
+use pgn_structures::{Node, Operation, Sampling, SequenceStream, Split, Task};
 use rayon::prelude::*;
 
 use crate::{Error, Execution, Result, Stop, Tally, TestConfig, TestScores};
@@ -81,35 +83,72 @@ fn roll(
     index: u64,
     stop: Stop<'_>,
 ) -> Result<Rolled> {
-    let mut truth = SequenceStream::new(task, sampling, index)?;
-    let mut state = model.start_with(truth.priorities())?;
-    let mut rolled = Rolled::default();
-    let mut difference = Difference::new(sampling.nodes);
-    let (mut all_right, nodes) = (true, sampling.nodes as u64);
-    for t in 0..sampling.ops {
-        stop.check()?;
-        let (operation, answer) = truth.advance()?;
-        let guess = state.apply(operation)?.value();
-        let right = rolled.tally.answer(guess, answer);
-        let wrong_masks = difference.update(&truth, &state);
+    let truth = SequenceStream::new(task, sampling, index)?;
+    let priorities = truth.priorities().to_vec();
+    let mut scoring = Scoring {
+        truth,
+        answer: false,
+        left: sampling.ops,
+        stop,
+        difference: Difference::new(sampling.nodes),
+        all_right: true,
+        rolled: Rolled::default(),
+    };
+    model.drive(&priorities, &mut scoring)?;
+    let Scoring { mut rolled, all_right, .. } = scoring;
+    let exact = rolled.first_error.is_none();
+    rolled.tally.end(all_right, exact);
+    Ok(rolled)
+}
+
+/// The truth, beside which the model is scored.
+struct Scoring<'a> {
+    truth: SequenceStream,
+    /// The true answer to the last operation.
+    answer: bool,
+    /// Operations left.
+    left: usize,
+    stop: Stop<'a>,
+    difference: Difference,
+    all_right: bool,
+    rolled: Rolled,
+}
+
+impl Driver for Scoring<'_> {
+    type Error = Error;
+
+    fn next_operation(&mut self) -> Result<Option<Operation>> {
+        self.stop.check()?;
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let (operation, answer) = self.truth.advance()?;
+        self.answer = answer;
+        Ok(Some(operation))
+    }
+
+    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>> {
+        let (rolled, state) = (&mut self.rolled, step.state());
+        let right = rolled.tally.answer(step.answer().value(), self.answer);
+        let wrong_masks = self.difference.update(&self.truth, state);
+        let nodes = state.nodes() as u64;
         let (pointers, masks) = rolled.tally.hits();
-        pointers.right += nodes - difference.count;
+        pointers.right += nodes - self.difference.count;
         pointers.of += nodes;
         masks.right += nodes - wrong_masks;
         masks.of += nodes;
-        all_right &= right;
-        if !right || difference.count > 0 {
-            rolled.first_error = rolled.first_error.or(Some(t));
+        self.all_right &= right;
+        if !right || self.difference.count > 0 {
+            rolled.first_error = rolled.first_error.or(Some(step.t));
         }
         let participants = state.participants().map_or(0, <[Node]>::len);
         rolled.steps += state.steps() as u64;
         rolled.max_steps = rolled.max_steps.max(state.steps());
         rolled.participants += participants as u64;
         rolled.max_participants = rolled.max_participants.max(participants);
+        Ok(ControlFlow::Continue(()))
     }
-    let exact = rolled.first_error.is_none();
-    rolled.tally.end(all_right, exact);
-    Ok(rolled)
 }
 
 /// Which of a model's pointers are not the truth's, kept up to date by looking only at nodes that
@@ -125,14 +164,14 @@ impl Difference {
     }
 
     /// Compares after an operation; how many masks are wrong.
-    fn update(&mut self, truth: &SequenceStream, state: &State<'_>) -> u64 {
+    fn update(&mut self, truth: &SequenceStream, state: &State) -> u64 {
         let visited = truth.visited();
         let mut wrong_masks = 0;
         let mut look = |node: Node| {
             let differs = truth.pointer(node) != state.pointers()[node as usize];
             let before = std::mem::replace(&mut self.differs[node as usize], differs);
             self.count = self.count + u64::from(differs) - u64::from(before);
-            let is_zero = state.mask_logits()[node as usize] <= 0.0;
+            let is_zero = !left_alone(state.mask_logits()[node as usize]);
             wrong_masks += u64::from(is_zero != visited.contains(node));
         };
         visited.nodes().iter().for_each(|&node| look(node));

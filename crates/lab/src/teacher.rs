@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgn_engine::{Model, Parameters};
-use pgn_structures::Dataset;
+use pgn_structures::{Dataset, Node};
 
 use crate::{Error, Result, RunConfig, RunDir, files};
 
@@ -60,14 +60,13 @@ impl Teacher {
         Ok(())
     }
 
-    /// Replaces the true pointers by those of the teacher's free rollout.
-    pub fn give_pointers(&self, data: &mut Dataset) -> Result<()> {
+    /// The pointers of the teacher's free rollouts, \[count, ops, nodes\].
+    pub fn pointers(&self, data: &Dataset) -> Result<Vec<Node>> {
         let sequences: Vec<_> = data.sequences().collect();
         let mut pointers = Vec::with_capacity(data.pointers.len());
         for rollout in self.model.rollouts(&sequences)? {
             pointers.extend(rollout.pointers.unwrap_or_default());
         }
-        data.pointers = pointers;
-        Ok(())
+        Ok(pointers)
     }
 }

@@ -217,7 +217,7 @@ pub fn verify_shape(
 /// A model being tried, case by case.
 struct Trial<'a> {
     task: &'a Task,
-    state: pgn_engine::State<'a>,
+    state: pgn_engine::State,
     depths: Vec<u32>,
     verdict: Verdict,
 }

@@ -50,7 +50,7 @@ fn credit_that_is_known() {
     // 3 → 2; then 2 → 0; then both paths: 3 → 2 → 0 and 4, so that 0 and 2 are on the way.
     assert_eq!(set.masks, [1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0]);
 
-    let credit = Credit::of(&model, &set).unwrap();
+    let credit = Credit::of(&model, &set.into()).unwrap();
     let eighths = |shares: &Shares| -> Vec<[f64; 3]> {
         let kinds = shares.operated.iter().zip(&shares.path).zip(&shares.others);
         kinds
@@ -84,7 +84,8 @@ fn beyond_counting_by_hand() {
     // others are on nodes operated on once, and their answers differ.
     let set = five_nodes(&[(0, 1), (2, 3), (0, 2), (1, 3)]);
     assert_eq!(set.answers, [1, 1, 1, 0]);
-    let beyond = |weights: &[_]| BeyondCounting::of(&by_hand(weights), &set).unwrap();
+    let beyond =
+        |weights: &[_]| BeyondCounting::of(&by_hand(weights), &set.clone().into()).unwrap();
 
     let always_1 = beyond(&[("decoder.bias", 0, 0, 1.0)]);
     assert_eq!((always_1.nodes, always_1.ops, always_1.sequences), (5, 4, 1));
@@ -103,7 +104,7 @@ fn beyond_counting_by_hand() {
 #[test]
 fn nothing_is_gained_from_nothing() {
     let set = five_nodes(&[(0, 1), (2, 3)]);
-    let beyond = BeyondCounting::of(&by_hand(&[]), &set).unwrap();
+    let beyond = BeyondCounting::of(&by_hand(&[]), &set.into()).unwrap();
     assert_eq!((beyond.where_1, beyond.where_0, beyond.gain()), (0.0, 0.0, 0.0));
 }
 
@@ -166,7 +167,7 @@ fn a_model_that_points_everything_at_one_node() {
     let zeros = Parameters::zeros(&config);
     let model = Model::from_parameters(config, zeros).unwrap();
     let set = Dataset::sample(&Task::named("dsu").unwrap(), &sampling()).unwrap();
-    let study = PointerStudy::of(&model, &set).unwrap();
+    let study = PointerStudy::of(&model, &set.clone().into()).unwrap();
     // That is right where the truth has one root left.
     let (mut one_root, mut connected) = (0.0, 0.0);
     for pointers in set.pointers.chunks(8) {

@@ -76,7 +76,7 @@ fn streams_score_as_data_sets_do() {
                 split: Split::Test,
             };
             let set = Dataset::sample(&task, &sampling).unwrap();
-            let from_set = evaluate_set(&model, &set, Stop::NEVER).unwrap();
+            let from_set = evaluate_set(&model, &set.into(), Stop::NEVER).unwrap();
             assert_eq!(streamed.scores, from_set.scores);
             let exact = streamed.scores.sequences_exact.unwrap();
             let execution = streamed.execution.unwrap();

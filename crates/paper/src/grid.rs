@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgn_engine::Config;
+use pgn_engine::{Config, Given, Preset};
 use pgn_lab::{Entry, Error, Queue, Result};
 use pgn_structures::Task;
 use toml::Table;
@@ -52,23 +52,25 @@ impl Selection {
 /// ```
 pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue> {
     let mut models = selection.models.clone();
-    if let Some(student) = models.iter().position(|model| model == "pgn-ptrs")
-        && !models[..student].iter().any(|model| model == "pgn")
-    {
-        models.retain(|model| model != "pgn");
-        let student = student.min(models.len() - 1);
-        models.insert(student, "pgn".to_owned());
+    for student in &selection.models {
+        let place = models.iter().position(|model| model == student);
+        if let (Some(teacher), Some(place)) = (teacher_of(student), place)
+            && !models[..place].iter().any(|model| model == teacher)
+        {
+            models.retain(|model| model != teacher);
+            models.insert(place, teacher.to_owned());
+        }
     }
     let mut entries: Vec<Entry> = Vec::new();
     for &seed in &selection.seeds {
         for task in &selection.tasks {
             for model in &models {
-                let teacher =
-                    |entry: &Entry| (&entry.task, &*entry.model, entry.seed) == (task, "pgn", seed);
-                let depends_on = match model.as_str() {
-                    "pgn-ptrs" => entries.iter().position(teacher),
-                    _ => None,
-                };
+                let depends_on = teacher_of(model).and_then(|teacher| {
+                    let same = |entry: &Entry| {
+                        (&entry.task, &*entry.model, entry.seed) == (task, teacher, seed)
+                    };
+                    entries.iter().position(same)
+                });
                 entries.push(Entry {
                     index: entries.len(),
                     task: task.clone(),
@@ -85,6 +87,14 @@ pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue>
         return Err(Error::Request("there are no runs in this grid".into()));
     }
     Queue::new(out, entries)
+}
+
+/// The model whose pointers another is given, by their names.
+fn teacher_of(model: &str) -> Option<&'static str> {
+    match Preset::named(model).ok()?.given {
+        Some(Given::Teacher(teacher)) => Some(teacher),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

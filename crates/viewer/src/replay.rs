@@ -1,6 +1,9 @@
 //! A model and the data structure it imitates, side by side, operation by operation.
 
-use pgn_engine::{Pointers, State};
+use std::ops::ControlFlow;
+
+use pgn_engine::{self as engine, Pointers, left_alone};
+use pgn_lab::Examples;
 use pgn_structures::{Dataset, Node, Operation, Sampling, Split, given_priorities};
 use serde::{Deserialize, Serialize};
 
@@ -212,17 +215,17 @@ impl Request {
         let (priorities, truth) = self.truth(subject)?;
         let config = subject.model.config();
         let mut steps = Vec::new();
-        if let Some(truth) = &truth {
-            let mut before: (Vec<Node>, Vec<Node>) =
-                ((0..self.nodes as Node).collect(), (0..self.nodes as Node).collect());
-            roll_out(subject, truth, truth.ops, |t, logit, probability, state| {
-                let (one, operation) = (truth.sequence(0), truth.operations[t]);
-                let true_moved = moves(&mut before.0, one.pointers_after(t));
-                let moved = moves(&mut before.1, state.pointers());
-                let unmasked = |&(_, &logit): &(Node, &f32)| logit <= 0.0;
+        if let Some(truth) = truth {
+            let truth = subject.examples(truth)?;
+            let mut before: Vec<Node> = (0..self.nodes as Node).collect();
+            roll_out(subject, &truth, truth.set.ops, |step| {
+                let (one, operation, t) = (truth.set.sequence(0), step.operation, step.t);
+                let true_moved = moves(&mut before, one.pointers_after(t));
+                let unmasked = |&(_, &logit): &(Node, &f32)| !left_alone(logit);
                 let visited = config.has_masks().then(|| {
-                    (0..).zip(state.mask_logits()).filter(unmasked).map(|(node, _)| node).collect()
+                    (0..).zip(step.mask_logits()).filter(unmasked).map(|(node, _)| node).collect()
                 });
+                let answer = step.answer();
                 let zero = |&(_, &mask): &(Node, &u8)| mask == 0;
                 steps.push(Step {
                     u: operation.u,
@@ -237,11 +240,11 @@ impl Request {
                         moved: true_moved,
                     },
                     model: Guess {
-                        answer: u8::from(logit > 0.0),
-                        logit,
-                        probability,
+                        answer: u8::from(answer.value()),
+                        logit: answer.logit,
+                        probability: answer.probability,
                         visited,
-                        moved,
+                        moved: step.moved().map(|one| [one.node, one.to]).collect(),
                     },
                 });
             })?;
@@ -273,11 +276,13 @@ impl NodeRequest {
         };
         let mut details = None;
         let config = subject.model.config();
-        roll_out(subject, &truth, step, |t, _, _, state| {
-            if t + 1 < step {
+        let truth = subject.examples(truth)?;
+        roll_out(subject, &truth, step, |last| {
+            if last.t + 1 < step {
                 return;
             }
-            let one = truth.sequence(0);
+            let (t, state) = (last.t, last.state());
+            let one = truth.set.sequence(0);
             let logit = state.mask_logits().get(node as usize).copied();
             details = Some(NodeDetails {
                 node,
@@ -295,25 +300,18 @@ impl NodeRequest {
 }
 
 /// Rolls the model out freely over the first `steps` operations of the truth, and shows each step
-/// to `see`: its number, logit, probability and the state after it.
+/// to `see`.
 fn roll_out(
     subject: &Subject,
-    truth: &Dataset,
+    truth: &Examples,
     steps: usize,
-    mut see: impl FnMut(usize, f32, f32, &State<'_>),
+    mut see: impl FnMut(engine::Step<'_>),
 ) -> Answer<()> {
-    let bad = |error: pgn_engine::Error| Refusal::bad(error.to_string());
-    let given = subject.given(truth)?;
-    let mut state = subject.model.start_with(&truth.priorities).map_err(bad)?;
-    for (t, &operation) in truth.operations.iter().take(steps).enumerate() {
-        let answer = state.apply(operation).map_err(bad)?;
-        let (logit, probability) = (answer.logit, answer.probability);
-        if let Some(given) = &given {
-            state.set_pointers(given.sequence(0).pointers_after(t)).map_err(bad)?;
-        }
-        see(t, logit, probability, &state);
-    }
-    Ok(())
+    let replayed = subject.model.replay(truth.example(0), |step| {
+        see(step);
+        if step.t + 1 < steps { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    replayed.map_err(|error| Refusal::bad(error.to_string()))
 }
 
 /// Which pointers differ; afterwards `before` is like `after`.

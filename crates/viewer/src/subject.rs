@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgn_engine::{Model, Pointers};
-use pgn_lab::{Teacher, files, load_run};
+use pgn_lab::{Examples, Teacher, files, load_run};
 use pgn_structures::{Dataset, Task};
 
 use crate::{
@@ -52,16 +52,16 @@ impl Subject {
         Ok(Subject { task: task(&config.task)?, model, teacher })
     }
 
-    /// The pointers that the model is given, for those that are: the truth's or the teacher's.
-    pub fn given(&self, truth: &Dataset) -> Answer<Option<Dataset>> {
-        if self.model.config().pointers != Pointers::Given {
-            return Ok(None);
-        }
-        let mut given = truth.clone();
-        if let Some(teacher) = &self.teacher {
-            teacher.give_pointers(&mut given).map_err(Refusal::damaged)?;
-        }
-        Ok(Some(given))
+    /// The truth, with the pointers that the model is given: the truth's, the teacher's or none.
+    pub fn examples(&self, truth: Dataset) -> Answer<Examples> {
+        Ok(match (self.model.config().pointers, &self.teacher) {
+            (Pointers::Given, Some(teacher)) => {
+                let pointers = teacher.pointers(&truth).map_err(Refusal::damaged)?;
+                Examples::recorded(truth, pointers)
+            }
+            (Pointers::Given, None) => Examples::oracle(truth),
+            _ => truth.into(),
+        })
     }
 }
 

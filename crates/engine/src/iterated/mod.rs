@@ -38,4 +38,4 @@ mod transition;
 
 pub(crate) use blocks::{RELATIONS, Weights};
 pub(crate) use runner::{LEFT_ALONE, Runner};
-pub use settings::{Iterated, Participants, Processor, Relation};
+pub use settings::{Iterated, Participants, ProcessorKind, Relation};

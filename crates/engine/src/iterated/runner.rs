@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Config,
     kernels::{LANES, math::softmax},
+    readout::left_alone,
 };
 
 /// The mask logit of a node that takes no part: certainly left alone.
@@ -49,7 +50,7 @@ impl Runner {
         operation: Operation,
         pointers: &mut [Node],
         mask_logits: &mut [f32],
-        changed: &mut Vec<Node>,
+        changed: &mut Vec<(Node, Node)>,
     ) -> f32 {
         let (k, settings) = (config.k, &weights.settings);
         for &node in &self.reach.nodes {
@@ -67,8 +68,7 @@ impl Runner {
         for (place, &node) in self.reach.nodes.iter().enumerate() {
             let logit = self.heads.mask_logits[place];
             mask_logits[node as usize] = logit;
-            // (5)
-            if logit <= 0.0 {
+            if !left_alone(logit) {
                 self.visited.push(place as u32);
             }
         }
@@ -84,8 +84,8 @@ impl Runner {
                 }
             }
             if pointers[node as usize] != best.1 {
+                changed.push((node, pointers[node as usize]));
                 pointers[node as usize] = best.1;
-                changed.push(node);
             }
         }
         changed.sort_unstable();

@@ -7,20 +7,22 @@ use crate::{AttentionInput, Config, Error, Forcing, Graph, Pointers};
 /// How latents are computed from features, pointers and messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Processor {
+pub enum ProcessorKind {
     /// As in the paper: one step per operation, h carried to the next (equations 1, 2 and 8).
     #[default]
-    Once,
+    #[serde(rename = "once", alias = "recurrent")]
+    Recurrent,
     /// The same with h = 0 before every operation: nothing is carried but pointers.
-    Fresh,
+    #[serde(rename = "fresh", alias = "memoryless")]
+    Memoryless,
     /// Many steps per operation, nothing carried but pointers.
     Iterated(Iterated),
 }
 
-impl Processor {
+impl ProcessorKind {
     /// Whether it is the paper's.
-    pub fn is_once(&self) -> bool {
-        *self == Processor::Once
+    pub fn is_paper(&self) -> bool {
+        *self == ProcessorKind::Recurrent
     }
 }
 
@@ -61,7 +63,7 @@ pub enum Participants {
     All,
 }
 
-/// The settings of [`Processor::Iterated`].
+/// The settings of [`ProcessorKind::Iterated`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterated {

@@ -1,9 +1,9 @@
 //! Batches of transitions: what an iterated processor is trained on.
 
-use pgn_structures::{Node, Sequence, Transition};
+use pgn_structures::{Node, Transition};
 
 use super::{Weights, transition::gradients};
-use crate::{Error, Losses, Parameters, Trainer};
+use crate::{Error, Example, Losses, Parameters, Trainer};
 
 impl Trainer {
     /// One step of Adam on a batch of transitions, for models with an iterated processor. Returns
@@ -34,7 +34,7 @@ impl Trainer {
 
     /// The losses of a batch of transitions and their gradients, without a step.
     pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
-        let Some(weights) = self.model().iterated() else {
+        let Some(weights) = self.model().network().iterated() else {
             return Err(Error::Input(
                 "single transitions teach only models with an iterated processor: the paper's \
                  carries latents from one operation to the next"
@@ -51,13 +51,13 @@ impl Trainer {
     pub(crate) fn unrolled_gradients(
         &self,
         weights: &Weights,
-        batch: &[Sequence<'_>],
+        batch: &[Example<'_>],
     ) -> (Losses, Parameters) {
-        let most = batch.iter().map(Sequence::nodes).max().unwrap_or(0);
+        let most = batch.iter().map(|example| example.sequence.nodes()).max().unwrap_or(0);
         let fresh: Vec<Node> = (0..most as Node).collect();
         let transitions: Vec<_> = batch
             .iter()
-            .flat_map(|sequence| {
+            .flat_map(|&Example { sequence, .. }| {
                 let share = 1.0 / (batch.len() * sequence.ops()) as f32;
                 let fresh = &fresh[..sequence.nodes()];
                 (0..sequence.ops()).map(move |t| {
@@ -84,7 +84,7 @@ impl Trainer {
 
     fn weighed(&self, weights: &Weights, batch: &[(Transition<'_>, f32)]) -> (Losses, Parameters) {
         let config = self.model().config();
-        let (mut losses, gradients) = gradients(config, weights, self.model().path(), batch);
+        let (mut losses, gradients) = gradients(config, weights, self.model().simd_level(), batch);
         losses.weigh(config);
         (losses, gradients)
     }

@@ -20,7 +20,7 @@ use crate::{
         math::{binary_cross_entropies, binary_cross_entropy, sigmoid, softmax},
         rows::add,
     },
-    simd::{Path, on_path},
+    simd::{SimdLevel, with_simd},
 };
 
 /// Transitions whose gradients are summed by one thread: a number of its own, so that sums do not
@@ -60,7 +60,7 @@ struct Tape {
 pub fn gradients(
     config: &Config,
     weights: &Weights,
-    path: Path,
+    level: SimdLevel,
     batch: &[(Transition<'_>, f32)],
 ) -> (Losses, Parameters) {
     let settings = &weights.settings;
@@ -72,7 +72,7 @@ pub fn gradients(
             for (place, &(transition, share)) in group.iter().enumerate() {
                 let index = number * GROUP + place;
                 tape.steps = settings.steps + index % (settings.more_steps + 1);
-                losses.add(&on_path!(path, simd => {
+                losses.add(&with_simd!(level, simd => {
                     let losses = forward(simd, config, weights, transition, share, tape);
                     backward(simd, config, weights, tape, &mut blocks);
                     losses

@@ -1,4 +1,4 @@
-//! Kernels against scalar code, over every small size and on every path.
+//! Kernels against scalar code, over every small size and on every SIMD level.
 
 use super::{
     LANES,
@@ -8,13 +8,13 @@ use super::{
 };
 use crate::{
     message::complete_forward,
-    simd::{Path, on_path},
+    simd::{SimdLevel, with_simd},
 };
 use fearless_simd::f32x8;
 use fearless_simd::prelude::*;
 use pgn_structures::Rng;
 
-const PATHS: [fn() -> Path; 2] = [Path::best, Path::portable];
+const LEVELS: [fn() -> SimdLevel; 2] = [SimdLevel::best, SimdLevel::portable];
 
 /// Numbers in [−1, 1) that are multiples of 1/16: products of two and sums of up to 2¹⁵ such
 /// products are exact in f32, so that any order of summation, fused or not, has the same bits, and
@@ -74,9 +74,9 @@ fn check_matmul(rows: usize, depth: usize, cols: usize) {
                     expected[i * c_stride + j] = if open { sum } else { 0.0 };
                 }
             }
-            for path in PATHS {
+            for level in LEVELS {
                 let mut c = before.clone();
-                on_path!(path(), simd => matmul(
+                with_simd!(level(), simd => matmul(
                     simd,
                     (rows, depth, cols),
                     mat(&a, a_stride),
@@ -90,7 +90,7 @@ fn check_matmul(rows: usize, depth: usize, cols: usize) {
                     c == expected,
                     "{rows}×{depth}×{cols}, start {number}, relu {}, {}",
                     then == Then::Relu,
-                    path().name()
+                    level().name()
                 );
             }
         }
@@ -114,13 +114,13 @@ fn matmul_transposed_of_every_small_shape() {
                             .sum::<f32>();
                     }
                 }
-                for path in PATHS {
+                for level in LEVELS {
                     let mut c = before.clone();
                     let (a, b) = (mat(&a, a_stride), mat(&b, b_stride));
-                    on_path!(path(), simd => {
+                    with_simd!(level(), simd => {
                         matmul_transposed(simd, (rows, depth, cols), a, b, &mut c, c_stride);
                     });
-                    assert!(c == expected, "{rows}×{depth}×{cols}, {}", path().name());
+                    assert!(c == expected, "{rows}×{depth}×{cols}, {}", level().name());
                 }
             }
         }
@@ -132,11 +132,11 @@ fn matmul_transposed_of_every_small_shape() {
 fn a_row_has_the_same_bits_in_any_tile() {
     let (depth, cols) = (37, 24);
     let (a, b) = (rounded(20 * depth, 1), rounded(depth * cols, 2));
-    for path in PATHS {
+    for level in LEVELS {
         let product = |rows: usize| {
             let mut c = vec![0.0; rows * cols];
             let (a, b) = (mat(&a, depth), mat(&b, cols));
-            on_path!(path(), simd => {
+            with_simd!(level(), simd => {
                 let shape = (rows, depth, cols);
                 matmul(simd, shape, a, b, Start::Zero, Then::Store, &mut c, cols);
             });
@@ -144,7 +144,7 @@ fn a_row_has_the_same_bits_in_any_tile() {
         };
         let whole = product(20);
         for rows in 1..20 {
-            assert!(product(rows) == whole[..rows * cols], "{rows} rows, {}", path().name());
+            assert!(product(rows) == whole[..rows * cols], "{rows} rows, {}", level().name());
         }
     }
 }
@@ -153,8 +153,8 @@ fn a_row_has_the_same_bits_in_any_tile() {
 fn loops_over_rows() {
     for k in (8..=104).step_by(8) {
         let (x, y) = (exact(k, 1), exact(k, 2));
-        for path in PATHS {
-            on_path!(path(), simd => {
+        for level in LEVELS {
+            with_simd!(level(), simd => {
                 let mut sum = y.clone();
                 add(simd, &x, &mut sum);
                 let mut scaled = y.clone();
@@ -179,9 +179,9 @@ fn dots_are_those_of_single_rows() {
         let x = rounded(k, 1);
         for count in 1..=DOTS {
             let rows = rounded(count * k, 2);
-            for path in PATHS {
+            for level in LEVELS {
                 let mut together = vec![UNTOUCHED; count];
-                on_path!(path(), simd => {
+                with_simd!(level(), simd => {
                     store_dots(dots(simd, &x, &rows), &mut together);
                     for (row, together) in rows.chunks_exact(k).zip(&together) {
                         assert_eq!(together.to_bits(), dot(simd, &x, row).to_bits());
@@ -199,11 +199,11 @@ fn maxima_stay_with_the_first_of_equals() {
     let (n, k, stride, column) = (9, 24, 40, 16);
     let rows: Vec<f32> =
         exact(n * stride, 1).iter().map(|x| x.signum() * (x.abs() > 0.5) as u8 as f32).collect();
-    for path in PATHS {
+    for level in LEVELS {
         let mut top = vec![f32::NEG_INFINITY; k];
         let mut source = vec![0; k];
         let (early, late) = rows.split_at(4 * stride);
-        on_path!(path(), simd => {
+        with_simd!(level(), simd => {
             max_over_rows(simd, early, (stride, column), 100, &mut top, &mut source);
             max_over_rows(simd, late, (stride, column), 104, &mut top, &mut source);
         });
@@ -215,7 +215,7 @@ fn maxima_stay_with_the_first_of_equals() {
         }
         // Without the place, over whole rows.
         let mut top = vec![-0.5; stride];
-        on_path!(path(), simd => raise_by_rows(simd, &rows, &mut top));
+        with_simd!(level(), simd => raise_by_rows(simd, &rows, &mut top));
         for (d, &top) in top.iter().enumerate() {
             assert_eq!(top, (0..n).map(|i| rows[i * stride + d]).fold(-0.5, f32::max));
         }
@@ -227,9 +227,9 @@ fn rows_add_up_in_turn() {
     for (n, k, stride) in [(0, 8, 8), (1, 16, 40), (7, 32, 96)] {
         let rows = rounded(n * stride, 3);
         let before = rounded(k, 4);
-        for path in PATHS {
+        for level in LEVELS {
             let mut sum = before.clone();
-            on_path!(path(), simd => add_rows(simd, &rows, stride, &mut sum));
+            with_simd!(level(), simd => add_rows(simd, &rows, stride, &mut sum));
             for d in 0..k {
                 let expected = (0..n).fold(before[d], |sum, i| sum + rows[i * stride + d]);
                 assert_eq!(sum[d].to_bits(), expected.to_bits());
@@ -244,9 +244,9 @@ fn the_complete_graph_equals_all_pairs() {
     for n in [1, 2, 3, 8, 21, 64] {
         for k in [8, 32] {
             let mixed = rounded(n * 3 * k, 6);
-            for path in PATHS {
+            for level in LEVELS {
                 let (mut m, mut top, mut source) = (vec![0.0; n * k], vec![0.0; k], vec![0; k]);
-                on_path!(path(), simd => {
+                with_simd!(level(), simd => {
                     complete_forward(simd, k, &mixed, &mut m, &mut top, &mut source);
                 });
                 for i in 0..n {
@@ -265,9 +265,9 @@ fn the_complete_graph_equals_all_pairs() {
 
 #[test]
 fn exponentials() {
-    for path in PATHS {
+    for level in LEVELS {
         let eight = |x: [f32; LANES]| -> [f32; LANES] {
-            on_path!(path(), simd => exp(simd, f32x8::from_slice(simd, &x)).into())
+            with_simd!(level(), simd => exp(simd, f32x8::from_slice(simd, &x)).into())
         };
         // Every 1/64 from −87 to 88.
         for start in (-87 * 64..88 * 64).step_by(LANES) {
@@ -276,7 +276,7 @@ fn exponentials() {
                 let truth = f64::from(x).exp();
                 let off = (f64::from(y) - truth).abs() / truth;
                 // 2 units in the last place.
-                assert!(off < 2.4e-7, "e^{x} is {y}, not {truth}; {}", path().name());
+                assert!(off < 2.4e-7, "e^{x} is {y}, not {truth}; {}", level().name());
             }
         }
         assert_eq!(eight([0.0; LANES]), [1.0; LANES]);
@@ -316,9 +316,9 @@ fn cross_entropies_of_many() {
         let targets: Vec<u8> = rounded(n, 8).iter().map(|&x| u8::from(x > 0.3)).collect();
         let expected: f64 =
             logits.iter().zip(&targets).map(|(&x, &t)| binary_cross_entropy(x, t == 1)).sum();
-        for path in PATHS {
+        for level in LEVELS {
             let mut gradient = vec![UNTOUCHED; padded];
-            let loss = on_path!(path(), simd => {
+            let loss = with_simd!(level(), simd => {
                 binary_cross_entropies(simd, &logits, &targets, 0.25, &mut gradient)
             });
             // Each loss has been rounded to f32 somewhere, by 1e-6 at most for logits below 12.
@@ -343,10 +343,10 @@ fn softmaxes() {
                 let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 let powers: Vec<f64> = row.iter().map(|&s| f64::from(s - top).exp()).collect();
                 let total: f64 = powers.iter().sum();
-                for path in PATHS {
+                for level in LEVELS {
                     let mut alpha = row.clone();
                     alpha.resize(n.next_multiple_of(LANES), f32::NEG_INFINITY);
-                    let log_sum = on_path!(path(), simd => softmax(simd, &mut alpha));
+                    let log_sum = with_simd!(level(), simd => softmax(simd, &mut alpha));
                     let expected = f64::from(top) + total.ln();
                     let off = (f64::from(log_sum) - expected).abs();
                     assert!(off <= 1e-6 * expected.abs().max(1.0), "{n}: {log_sum}, {expected}");
@@ -365,11 +365,11 @@ fn softmaxes() {
 /// NaN goes through as NaN or is dropped; it never panics.
 #[test]
 fn nan_is_harmless() {
-    for path in PATHS {
+    for level in LEVELS {
         let mut row = [f32::NAN, 1.0, f32::INFINITY, -1.0, 0.0, f32::NAN, f32::NEG_INFINITY, 3.0];
         let mut gradient = [0.0; LANES];
         let (mut top, mut source) = ([f32::NEG_INFINITY; LANES], [3; LANES]);
-        on_path!(path(), simd => {
+        with_simd!(level(), simd => {
             binary_cross_entropies(simd, &row, &[1; LANES], 1.0, &mut gradient);
             max_over_rows(simd, &row, (LANES, 0), 9, &mut top, &mut source);
             let mut alone = [f32::NEG_INFINITY; LANES];

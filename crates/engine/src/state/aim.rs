@@ -15,13 +15,14 @@ use crate::{
         math::softmax,
         rows::{DOTS, dots},
     },
-    simd::on_path,
+    readout::left_alone,
+    simd::with_simd,
 };
 
 /// In place of a key, where none was better.
 const NOWHERE: u32 = u32::MAX;
 
-impl State<'_> {
+impl State {
     /// Equations 5 to 7: nodes with mask 0 (or all) are re-aimed at the node with the highest score.
     /// α's softmax does not change which that is.
     #[inline(always)]
@@ -30,7 +31,9 @@ impl State<'_> {
         let w = config.attention_width();
         let rows: Vec<Node> = match config.pointers {
             Pointers::Every => (0..self.n as Node).collect(),
-            _ => (0..self.n as Node).filter(|&i| !self.is_masked(i)).collect(),
+            _ => {
+                (0..self.n as Node).filter(|&i| !left_alone(self.mask_logits[i as usize])).collect()
+            }
         };
         let concatenated = self.concatenated();
         let keys = concatenated.as_deref().unwrap_or(&self.h);
@@ -47,20 +50,14 @@ impl State<'_> {
             Candidates::Visited => best_keys(simd, w, &q, &gathered, |j| rows[j], &mut best),
             Candidates::All => best_of_all(simd, w, &q, keys, &mut best),
         }
-        self.changed.clear();
         for (&node, (_, target)) in rows.iter().zip(best) {
             let pointer = &mut self.pointers[node as usize];
             if *pointer != target {
-                *pointer = target;
-                self.moved = true;
                 self.changed.push(node);
+                self.changed_from.push(std::mem::replace(pointer, target));
+                self.moved = true;
             }
         }
-    }
-
-    /// Whether μᵢ = 1: the last operation left the node alone (equation 5).
-    fn is_masked(&self, node: Node) -> bool {
-        self.mask_logits[node as usize] > 0.0
     }
 
     /// \[z ‖ h\], for models whose attention reads it.
@@ -81,18 +78,20 @@ impl State<'_> {
         }
         if let Some(runner) = &self.runner {
             let k = config.k;
-            return Some(on_path!(self.model.path(), simd => runner.attention(simd, k, node)));
+            return Some(
+                with_simd!(self.model.simd_level(), simd => runner.attention(simd, k, node)),
+            );
         }
         let w = config.attention_width();
         let concatenated = self.concatenated();
         let keys = concatenated.as_deref().unwrap_or(&self.h);
         let mut alpha = vec![0.0; self.n.next_multiple_of(LANES)];
-        on_path!(self.model.path(), simd => {
+        with_simd!(self.model.simd_level(), simd => {
             let mut q = vec![0.0; w];
             queries(simd, w, &self.model.weights().fold, &keys[node as usize * w..][..w], &mut q);
             scores(simd, &q, keys, &mut alpha);
             if config.candidates == Candidates::Visited {
-                let visited = |j: usize| !self.is_masked(j as Node);
+                let visited = |j: usize| !left_alone(self.mask_logits[j]);
                 keep_visited(&mut alpha[..self.n], node, visited);
             }
             softmax(simd, &mut alpha);

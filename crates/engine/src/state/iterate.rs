@@ -1,23 +1,25 @@
 //! Models with an iterated processor: a [`Runner`] does the work.
 
+use std::sync::Arc;
+
 use pgn_structures::{Node, Operation};
 
 use super::{Scratch, State, Top};
 use crate::{
     graph::Neighbours,
-    held::Held,
     iterated::{LEFT_ALONE, Runner},
-    simd::on_path,
+    model::Network,
+    simd::with_simd,
 };
 
 /// An iterated processor's x and z are spread out over all nodes, for whoever looks at them, in
 /// structures of up to this many.
 const SPREAD: usize = 4096;
 
-impl<'m> State<'m> {
+impl State {
     /// A fresh structure of a model with an iterated processor: O(n) memory for pointers and
     /// masks, nothing per node and latent.
-    pub(super) fn iterated(model: Held<'m>, priorities: &[f32]) -> State<'m> {
+    pub(super) fn iterated(model: Arc<Network>, priorities: &[f32]) -> State {
         let (n, k) = (priorities.len(), model.config().k);
         let spread = vec![0.0; if n <= SPREAD { n * k } else { 0 }];
         State {
@@ -34,6 +36,7 @@ impl<'m> State<'m> {
             moved: false,
             top: Top::new(k),
             changed: Vec::new(),
+            changed_from: Vec::new(),
             scratch: Scratch::new(0),
             runner: Some(Box::new(Runner::new(priorities))),
         }
@@ -52,10 +55,13 @@ impl<'m> State<'m> {
             }
         }
         let (pointers, masks) = (&mut self.pointers, &mut self.mask_logits);
-        let logit = on_path!(model.path(), simd => {
-            let changed = &mut self.changed;
+        let mut changed = Vec::new();
+        let logit = with_simd!(model.simd_level(), simd => {
+            let changed = &mut changed;
             runner.apply(simd, model.config(), weights, operation, pointers, masks, changed)
         });
+        self.changed.extend(changed.iter().map(|&(node, _)| node));
+        self.changed_from.extend(changed.iter().map(|&(_, from)| from));
         if spread {
             let (z, x) = runner.latents();
             let rows = z.chunks_exact(k).zip(x.chunks_exact(k));

@@ -5,7 +5,10 @@ mod iterate;
 mod process;
 mod top;
 
+use std::sync::Arc;
+
 use pgn_structures::{Node, Operation};
+use serde::Serialize;
 
 use self::{process::Scratch, top::Top};
 use crate::{
@@ -13,11 +16,11 @@ use crate::{
     awake::awake,
     features::fixed_part,
     graph::Neighbours,
-    held::Held,
     iterated::Runner,
     kernels::{math::sigmoid, rows::dot},
+    model::Network,
     readout::readout_forward,
-    simd::on_path,
+    simd::with_simd,
 };
 
 /// Structures of up to this many nodes run on one thread.
@@ -40,6 +43,17 @@ pub struct Answer<'s> {
     pub changed: &'s [Node],
     /// Where every node points now. Every node points to itself in models without pointers.
     pub pointers: &'s [Node],
+}
+
+/// A pointer that moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Move {
+    /// Whose pointer.
+    pub node: Node,
+    /// Where it pointed before.
+    pub from: Node,
+    /// Where it points now.
+    pub to: Node,
 }
 
 impl Answer<'_> {
@@ -66,8 +80,8 @@ impl Answer<'_> {
 /// # Ok::<(), pgn_engine::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct State<'m> {
-    model: Held<'m>,
+pub struct State {
+    model: Arc<Network>,
     n: usize,
     fixed: Vec<f32>,       // [n, k]: the encoder's bias and priorities
     h: Vec<f32>,           // [n, k]
@@ -81,14 +95,16 @@ pub struct State<'m> {
     moved: bool,
     top: Top,
     changed: Vec<Node>,
+    /// Where those of `changed` pointed before.
+    changed_from: Vec<Node>,
     scratch: Scratch,
     /// Takes the place of the above, pointers and mask logits excepted, in models with an iterated
     /// processor.
     runner: Option<Box<Runner>>,
 }
 
-impl<'m> State<'m> {
-    pub(crate) fn new(model: Held<'m>, priorities: &[f32]) -> Result<State<'m>, Error> {
+impl State {
+    pub(crate) fn new(model: Arc<Network>, priorities: &[f32]) -> Result<State, Error> {
         let (n, k) = (priorities.len(), model.config().k);
         if n == 0 || n > u32::MAX as usize {
             return Err(Error::Input(format!(
@@ -106,7 +122,7 @@ impl<'m> State<'m> {
         let mut fixed = vec![0.0; n * k];
         let (inputs, weights) = (&model.config().inputs, model.weights());
         let bias = &weights.encoder_bias;
-        on_path!(model.path(), simd => {
+        with_simd!(model.simd_level(), simd => {
             fixed_part(simd, inputs, &weights.encoder_e, bias, priorities, &mut fixed)
         });
         let sends = model.config().graph != Graph::SelfOnly;
@@ -124,6 +140,7 @@ impl<'m> State<'m> {
             moved: true,
             top: Top::new(k),
             changed: Vec::new(),
+            changed_from: Vec::new(),
             scratch: Scratch::new(k),
             runner: None,
         })
@@ -154,10 +171,11 @@ impl<'m> State<'m> {
                 "the operation ({u}, {v}) names one node twice; expected two different nodes"
             )));
         }
+        self.changed.clear();
+        self.changed_from.clear();
         let model = self.model.clone();
         if let Some(logit) = self.iterate(operation) {
-            let (changed, pointers) = (&self.changed, &self.pointers);
-            return Ok(Answer { logit, probability: sigmoid(logit), changed, pointers });
+            return Ok(self.answer(logit));
         }
         if self.n <= ALONE {
             self.compute(operation);
@@ -165,25 +183,33 @@ impl<'m> State<'m> {
             awake(self.n.div_ceil(ALONE), || self.compute(operation));
         }
         let decoder = &model.weights().decoder;
-        let logit = on_path!(model.path(), simd => dot(simd, &self.top.values, decoder))
+        let logit = with_simd!(model.simd_level(), simd => dot(simd, &self.top.values, decoder))
             + model.weights().decoder_bias;
-        Ok(Answer {
-            logit,
-            probability: sigmoid(logit),
-            changed: &self.changed,
-            pointers: &self.pointers,
-        })
+        Ok(self.answer(logit))
+    }
+
+    /// The answer with this logit, and what the last operation did to pointers.
+    pub(crate) fn answer(&self, logit: f32) -> Answer<'_> {
+        let (changed, pointers) = (&self.changed, &self.pointers);
+        Answer { logit, probability: sigmoid(logit), changed, pointers }
+    }
+
+    /// The pointers that the last operation moved, in ascending order of their nodes; for models
+    /// to which pointers are given, those that [`State::set_pointers`] moved since.
+    pub fn moved(&self) -> impl Iterator<Item = Move> + '_ {
+        let moved = self.changed.iter().zip(&self.changed_from);
+        moved.map(|(&node, &from)| Move { node, from, to: self.pointers[node as usize] })
     }
 
     /// The latents, masks, readout and pointers after an operation.
     fn compute(&mut self, operation: Operation) {
         let model = self.model.clone();
-        on_path!(model.path(), simd => {
+        with_simd!(model.simd_level(), simd => {
             self.encode(simd, operation);
             self.process(simd);
         });
         if model.config().owns_pointers() {
-            on_path!(model.path(), simd => self.aim(simd));
+            with_simd!(model.simd_level(), simd => self.aim(simd));
         }
     }
 
@@ -195,8 +221,15 @@ impl<'m> State<'m> {
                 self.n, self.n
             )));
         }
-        self.pointers.copy_from_slice(pointers);
-        self.moved = true;
+        self.changed.clear();
+        self.changed_from.clear();
+        for (node, (pointer, &to)) in (0..).zip(self.pointers.iter_mut().zip(pointers)) {
+            if *pointer != to {
+                self.changed.push(node);
+                self.changed_from.push(std::mem::replace(pointer, to));
+            }
+        }
+        self.moved |= !self.changed.is_empty();
         Ok(())
     }
 
@@ -236,7 +269,7 @@ impl<'m> State<'m> {
         }
         let sources = |rows: &[f32]| {
             let (mut top, mut source) = (vec![0.0; k], vec![0; k]);
-            on_path!(self.model.path(), simd => {
+            with_simd!(self.model.simd_level(), simd => {
                 readout_forward(simd, k, rows, 0, &mut top, &mut source)
             });
             source

@@ -40,7 +40,7 @@ impl Scratch {
     }
 }
 
-impl State<'_> {
+impl State {
     /// First phase (equation 1): z, and b, each node's half of the messages it sends.
     #[inline(always)]
     pub(super) fn encode<S: Simd>(&mut self, simd: S, operation: Operation) {

@@ -2,12 +2,12 @@
 //! equally often.
 
 use pgn_engine::{Model, Rollout};
-use pgn_structures::{Dataset, Sequence};
+use pgn_structures::Sequence;
 use serde::{Deserialize, Serialize};
 
 use super::rounded;
 use crate::{
-    Result,
+    Examples, Result,
     counting::{CELLS, counted},
 };
 
@@ -43,11 +43,12 @@ struct Case {
 
 impl BeyondCounting {
     /// Rolls the model out freely over a test set.
-    pub fn of(model: &Model, set: &Dataset) -> Result<BeyondCounting> {
-        let sequences: Vec<Sequence<'_>> = set.sequences().collect();
+    pub fn of(model: &Model, examples: &Examples) -> Result<BeyondCounting> {
+        let set = &examples.set;
+        let examples: Vec<_> = examples.examples().collect();
         let mut cases = [Case::default(); CELLS];
-        for (&sequence, rollout) in sequences.iter().zip(model.rollouts(&sequences)?) {
-            add(&mut cases, sequence, &rollout);
+        for (example, rollout) in examples.iter().zip(model.rollouts(&examples)?) {
+            add(&mut cases, example.sequence, &rollout);
         }
         let [mut where_0, mut where_1, mut weights] = [0.0; 3];
         for Case { of, answered_1 } in cases.iter().filter(|case| !case.of.contains(&0)) {

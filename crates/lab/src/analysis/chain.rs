@@ -2,14 +2,13 @@
 //! priorities. Each union hangs the whole chain so far below the next node, and no `find` ever
 //! walks far enough to compress a path: the truth ends as one chain of n nodes.
 
-use pgn_engine::Model;
+use std::ops::ControlFlow;
+
+use pgn_engine::{Example, Model};
 use pgn_structures::{Dataset, Node, Operation, Task};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    roll_out,
-    shape::{Comparison, Shape},
-};
+use super::shape::{Comparison, Shape};
 use crate::Result;
 
 /// A rollout of the chain.
@@ -58,11 +57,11 @@ impl Chain {
         let sequence = truth.sequence(0);
         let mut steps = Vec::with_capacity(sequence.ops());
         let mut kept = ChainPointers::default();
-        roll_out(model, sequence, |t, logit, state| {
-            let (theirs, ours) = (sequence.pointers_after(t), state.pointers());
+        model.replay(Example::oracle(model.config(), sequence), |step| {
+            let (theirs, ours) = (sequence.pointers_after(step.t), step.pointers());
             let (truth, model) = (Shape::of(theirs), Shape::of(ours));
             steps.push(Moment {
-                right: u8::from(logit > 0.0) == sequence.answers[t],
+                right: u8::from(step.answer().value()) == sequence.answers[step.t],
                 valid: Comparison::of(ours, theirs).is_valid(),
                 truth_depth: truth.depth,
                 model_depth: model.depth,
@@ -73,6 +72,7 @@ impl Chain {
                 kept.truth.push(theirs.to_vec());
                 kept.model.push(ours.to_vec());
             }
+            ControlFlow::Continue(())
         })?;
         Ok(Chain { nodes, steps, pointers: with_pointers.then_some(kept) })
     }

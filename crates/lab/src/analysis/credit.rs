@@ -2,13 +2,15 @@
 //! z and of h (equation 3), so that each dimension of what the decoder reads comes from exactly
 //! one node: that node gets the dimension's credit.
 
-use pgn_engine::Model;
-use pgn_structures::{Dataset, Operation, Sequence};
+use std::ops::ControlFlow;
+
+use pgn_engine::{Example, Model};
+use pgn_structures::Operation;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{at, roll_out, share};
-use crate::Result;
+use super::{at, share};
+use crate::{Examples, Result};
 
 /// Who the readout comes from, over one test set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,12 +83,11 @@ struct Step {
 
 impl Credit {
     /// Rolls the model out freely over a test set and counts who the readout comes from.
-    ///
-    /// The set's masks must be the truth's; its pointers are read by models they are given to.
-    pub fn of(model: &Model, set: &Dataset) -> Result<Credit> {
-        let sequences: Vec<_> = set.sequences().collect();
+    pub fn of(model: &Model, examples: &Examples) -> Result<Credit> {
+        let set = &examples.set;
+        let examples: Vec<_> = examples.examples().collect();
         let counted: Vec<Vec<Step>> =
-            sequences.par_iter().map(|&one| count(model, one)).collect::<Result<_>>()?;
+            examples.par_iter().map(|&one| count(model, one)).collect::<Result<_>>()?;
         let mut steps = vec![Step::default(); set.ops];
         for sequence in counted {
             for (sum, step) in steps.iter_mut().zip(sequence) {
@@ -117,12 +118,12 @@ impl Credit {
     }
 }
 
-fn count(model: &Model, sequence: Sequence<'_>) -> Result<Vec<Step>> {
-    let k = model.config().k;
+fn count(model: &Model, example: Example<'_>) -> Result<Vec<Step>> {
+    let (k, sequence) = (model.config().k, example.sequence);
     let mut steps = Vec::with_capacity(sequence.ops());
-    roll_out(model, sequence, |t, _, state| {
-        let Operation { u, v } = sequence.operations[t];
-        let mask = sequence.mask(t);
+    model.replay(example, |one| {
+        let (Operation { u, v }, state) = (one.operation, one.state());
+        let mask = sequence.mask(one.t);
         let kind = |node: u32| match () {
             () if node == u || node == v => 0,
             () if mask[at(node)] == 0 => 1,
@@ -141,6 +142,7 @@ fn count(model: &Model, sequence: Sequence<'_>) -> Result<Vec<Step>> {
             }
         }
         steps.push(step);
+        ControlFlow::Continue(())
     })?;
     Ok(steps)
 }

@@ -25,8 +25,8 @@ mod tables;
 
 use std::path::Path;
 
-use pgn_engine::{Model, Pointers, State};
-use pgn_structures::{Node, Sequence, Task};
+use pgn_engine::Model;
+use pgn_structures::{Node, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::{Data, Result, RunConfig, load_run};
@@ -95,24 +95,6 @@ pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<A
         }
     }
     Ok(analysis)
-}
-
-/// Rolls the model out freely on a sequence and shows `see` the state after each operation, with
-/// its number and the answer's logit. Models with given pointers read those of the sequence.
-fn roll_out(
-    model: &Model,
-    sequence: Sequence<'_>,
-    mut see: impl FnMut(usize, f32, &State<'_>),
-) -> Result<()> {
-    let mut state = model.start_with(sequence.priorities)?;
-    for (t, &operation) in sequence.operations.iter().enumerate() {
-        let logit = state.apply(operation)?.logit;
-        see(t, logit, &state);
-        if model.config().pointers == Pointers::Given {
-            state.set_pointers(sequence.pointers_after(t))?;
-        }
-    }
-    Ok(())
 }
 
 /// Five decimals: more than the figures show, and files stay small.

@@ -1,16 +1,17 @@
 //! Depth, diameter and validity of learnt pointers over a whole test set, beside the truth's.
 
-use pgn_engine::Model;
-use pgn_structures::{Dataset, Sequence};
+use std::ops::ControlFlow;
+
+use pgn_engine::{Example, Model};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    roll_out, rounded,
+    rounded,
     shape::{Comparison, Shape},
     share,
 };
-use crate::Result;
+use crate::{Examples, Result};
 
 /// What the pointers of free rollouts look like, over one test set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,10 +116,11 @@ impl Sums {
 
 impl PointerStudy {
     /// Rolls the model out freely over a test set and looks at its pointers after every step.
-    pub fn of(model: &Model, set: &Dataset) -> Result<PointerStudy> {
-        let sequences: Vec<_> = set.sequences().collect();
+    pub fn of(model: &Model, examples: &Examples) -> Result<PointerStudy> {
+        let set = &examples.set;
+        let examples: Vec<_> = examples.examples().collect();
         let looked: Vec<Vec<Sums>> =
-            sequences.par_iter().map(|&one| look(model, one)).collect::<Result<_>>()?;
+            examples.par_iter().map(|&one| look(model, one)).collect::<Result<_>>()?;
         let mut steps = vec![Sums::default(); set.ops];
         let (mut whole, mut until, mut total) = (0, 0, Sums::default());
         for sequence in &looked {
@@ -164,13 +166,15 @@ impl PointerStudy {
     }
 }
 
-fn look(model: &Model, sequence: Sequence<'_>) -> Result<Vec<Sums>> {
+fn look(model: &Model, example: Example<'_>) -> Result<Vec<Sums>> {
+    let sequence = example.sequence;
     let mut steps = Vec::with_capacity(sequence.ops());
-    roll_out(model, sequence, |t, _, state| {
-        let truth = sequence.pointers_after(t);
-        let pointers = state.pointers();
+    model.replay(example, |step| {
+        let truth = sequence.pointers_after(step.t);
+        let pointers = step.pointers();
         let comparison = Comparison::of(pointers, truth);
         steps.push(Sums::of(Shape::of(truth), Shape::of(pointers), comparison));
+        ControlFlow::Continue(())
     })?;
     Ok(steps)
 }

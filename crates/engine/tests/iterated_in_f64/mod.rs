@@ -14,16 +14,16 @@ pub struct Outcome {
 }
 
 /// Weights in f64, with access by name.
-pub struct Plain<'a> {
+pub struct IteratedInF64<'a> {
     config: &'a Config,
     settings: &'a Iterated,
     layout: &'a Parameters,
     values: &'a [f64],
 }
 
-impl<'a> Plain<'a> {
-    pub fn new(config: &'a Config, layout: &'a Parameters, values: &'a [f64]) -> Plain<'a> {
-        Plain { config, settings: config.iterated().unwrap(), layout, values }
+impl<'a> IteratedInF64<'a> {
+    pub fn new(config: &'a Config, layout: &'a Parameters, values: &'a [f64]) -> IteratedInF64<'a> {
+        IteratedInF64 { config, settings: config.iterated().unwrap(), layout, values }
     }
 
     /// W · input (+ bias, if there is one).

@@ -1,7 +1,7 @@
 //! One operation: the encoder, every message between every pair of neighbours, the update, the
 //! answer, the masks, and the scores of every node for every node.
 
-use pgn_engine::{AttentionInput, Candidates, Config, Graph, Processor};
+use pgn_engine::{AttentionInput, Candidates, Config, Graph, ProcessorKind};
 use pgn_structures::{Node, Operation};
 
 use super::{
@@ -79,7 +79,7 @@ impl Step {
     ) -> Step {
         let (n, k) = (priorities.len(), config.k);
         // What is not carried has no columns in the encoder.
-        let carries = config.processor == Processor::Once;
+        let carries = config.processor == ProcessorKind::Recurrent;
         let h_before = if carries { h_before } else { vec![Vec::new(); n] };
         let mut margin = Margin::default();
         let relu = |x: f64| if x > 0.0 { x } else { 0.0 };

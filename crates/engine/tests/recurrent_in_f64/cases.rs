@@ -1,7 +1,7 @@
 //! Configs, weights and sequences to compare on.
 
 use pgn_engine::{
-    AttentionInput, Candidates, Config, Forcing, LossWeights, Parameters, Pointers, Processor,
+    AttentionInput, Candidates, Config, Forcing, LossWeights, Parameters, Pointers, ProcessorKind,
 };
 use pgn_structures::{Dataset, Feature, Operation, Rng, Sampling, Split, Stream, Task};
 
@@ -17,7 +17,7 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
     let preset = |name: &str| Config { k, ..Config::preset(name).unwrap() };
     let zh = |config: Config| Config { attention_input: AttentionInput::Zh, ..config };
     let visited = |config: Config| Config { candidates: Candidates::Visited, ..config };
-    let fresh = |config: Config| Config { processor: Processor::Fresh, ..config };
+    let fresh = |config: Config| Config { processor: ProcessorKind::Memoryless, ..config };
     let every_feature = vec![
         Feature::SelfPointing,
         Feature::First,

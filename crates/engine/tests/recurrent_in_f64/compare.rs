@@ -10,7 +10,7 @@
 //! than [`CLEAR`], the engine may decide otherwise. Such batches must be drawn again, such
 //! rollouts are compared up to that step, and the tests insist that both are rare.
 
-use pgn_engine::{Config, Model, Parameters, Path, Trainer, TrainerOptions};
+use pgn_engine::{Config, Example, Model, Parameters, SimdLevel, Trainer, TrainerOptions};
 use pgn_structures::Sequence;
 
 use super::{gradient::Outcome, rollout::Rolled};
@@ -26,9 +26,9 @@ const CANCELLED: f64 = 1e-7;
 /// Of logits, relative to the largest of the rollout, or to 1.
 const LOGIT: f64 = 5e-6;
 
-const PATHS: [fn() -> Path; 2] = [Path::best, Path::portable];
+const LEVELS: [fn() -> SimdLevel; 2] = [SimdLevel::best, SimdLevel::portable];
 
-/// Losses and gradients of a batch, on every path.
+/// Losses and gradients of a batch, on every SIMD level.
 pub fn assert_gradients(
     what: &str,
     config: &Config,
@@ -38,12 +38,14 @@ pub fn assert_gradients(
     expected: &Outcome,
 ) {
     assert!(expected.margin.least >= CLEAR, "{what}: a comparison is close");
-    for path in PATHS {
+    for level in LEVELS {
         let model = Model::from_parameters(config.clone(), parameters.clone()).unwrap();
         let options = TrainerOptions { seed, ..TrainerOptions::default() };
-        let trainer = Trainer::new(model.on_path(path()), options).unwrap();
-        let (losses, gradients) = trainer.gradients(batch).unwrap();
-        let path = path().name();
+        let examples: Vec<Example> =
+            batch.iter().map(|&sequence| Example::oracle(config, sequence)).collect();
+        let trainer = Trainer::new(model.on_level(level()), options).unwrap();
+        let (losses, gradients) = trainer.gradients(&examples).unwrap();
+        let level = level().name();
         for (loss, ours, theirs) in [
             ("query", losses.query, expected.losses.query),
             ("pointers", losses.pointers, expected.losses.pointers),
@@ -52,7 +54,7 @@ pub fn assert_gradients(
             ("total", losses.total, expected.losses.total),
         ] {
             let off = (ours - theirs).abs();
-            assert!(off < LOSS, "{what}, {path}: {loss} loss is {ours}, not {theirs}");
+            assert!(off < LOSS, "{what}, {level}: {loss} loss is {ours}, not {theirs}");
         }
         assert_eq!(losses.right, expected.losses.right, "{what}");
         for tensor in gradients.tensors() {
@@ -63,7 +65,7 @@ pub fn assert_gradients(
                 let off = (f64::from(ours) - theirs).abs();
                 assert!(
                     off <= CANCELLED + GRADIENT * size,
-                    "{what}, {path}: ∂{}[{i}] is {ours}, not {theirs}",
+                    "{what}, {level}: ∂{}[{i}] is {ours}, not {theirs}",
                     tensor.name
                 );
             }
@@ -77,7 +79,7 @@ pub fn first_close(rolled: &[Rolled]) -> Option<usize> {
     rolled.iter().position(|step| step.margin.least < CLEAR)
 }
 
-/// Logits and pointers of a free rollout up to the first close comparison, on every path.
+/// Logits and pointers of a free rollout up to the first close comparison, on every SIMD level.
 pub fn assert_rollout(
     what: &str,
     config: &Config,
@@ -86,10 +88,10 @@ pub fn assert_rollout(
     expected: &[Rolled],
 ) {
     let (n, ops, close) = (sequence.nodes(), sequence.ops(), first_close(expected));
-    for path in PATHS {
-        let what = format!("{what}, {}", path().name());
+    for level in LEVELS {
+        let what = format!("{what}, {}", level().name());
         let model = Model::from_parameters(config.clone(), parameters.clone()).unwrap();
-        let ours = model.on_path(path()).rollout(sequence).unwrap();
+        let ours = model.on_level(level()).rollout(Example::oracle(config, sequence)).unwrap();
         assert_eq!(ours.query_logits.len(), ops);
         assert_eq!(ours.mask_logits.is_some(), config.has_masks(), "{what}");
         assert_eq!(ours.pointers.is_some(), config.owns_pointers(), "{what}");

@@ -1,0 +1,224 @@
+//! Models by name: a table. Nothing else in the project compares a model's name with a string to
+//! decide what to do.
+
+use pgn_structures::Feature;
+
+use crate::{
+    AttentionInput, Candidates, Config, Error, Forcing, Graph, Initialisation, Iterated,
+    LossWeights, Pointers, ProcessorKind,
+};
+
+/// Whose pointers a model with [`Pointers::Given`] is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// The ground truth's.
+    Truth,
+    /// Those of a trained model's free rollouts; usually one of the preset named here.
+    Teacher(&'static str),
+}
+
+/// A model with a name.
+///
+/// ```
+/// use pgn_engine::{Given, Preset};
+/// let student = Preset::named("pgn-ptrs")?;
+/// assert_eq!(student.given, Some(Given::Teacher("pgn")));
+/// assert_eq!(student.config(), Preset::named("oracle-ptrs")?.config());
+/// # Ok::<(), pgn_engine::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What users call it.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Whether it is one of the paper's models.
+    pub in_paper: bool,
+    /// Whose pointers it is given, if any.
+    pub given: Option<Given>,
+    config: fn() -> Config,
+}
+
+impl Preset {
+    /// All presets: the paper's in the order of its tables, then ours.
+    pub const ALL: [Preset; 11] = [
+        Preset {
+            name: "gnn",
+            summary: "messages between all pairs of nodes; no pointers",
+            config: || Config { graph: Graph::Complete, ..without_pointers() },
+            ..PAPER
+        },
+        Preset {
+            name: "deepsets",
+            summary: "no messages between nodes; no pointers",
+            config: || Config { graph: Graph::SelfOnly, ..without_pointers() },
+            ..PAPER
+        },
+        Preset {
+            name: "pgn-nm",
+            summary: "pgn without masks: every pointer is re-aimed at every operation",
+            config: || Config {
+                pointers: Pointers::Every,
+                losses: LossWeights { masks: 0.0, ..ALL_LOSSES },
+                ..pgn()
+            },
+            ..PAPER
+        },
+        Preset {
+            name: "pgn",
+            summary: "the pointer graph network: messages along its own pointers, masked updates",
+            config: pgn,
+            ..PAPER
+        },
+        Preset {
+            name: "pgn-ptrs",
+            summary: "messages along the pointers of a trained pgn's free rollouts",
+            config: with_given_pointers,
+            given: Some(Given::Teacher("pgn")),
+            ..PAPER
+        },
+        Preset {
+            name: "oracle-ptrs",
+            summary: "messages along the ground truth's pointers, at test time too",
+            config: with_given_pointers,
+            given: Some(Given::Truth),
+            ..PAPER
+        },
+        Preset {
+            name: "supgnn",
+            summary: "gnn that is also trained to predict masks and pointers",
+            config: || Config { graph: Graph::Complete, pointers: Pointers::None, ..pgn() },
+            ..PAPER
+        },
+        Preset {
+            name: "dgm",
+            summary: "pointers sampled from attention, trained by the DGM reward (Kazi et al. 2020)",
+            config: || Config {
+                pointers: Pointers::Every,
+                forcing: Forcing::Sampled,
+                losses: LossWeights { dgm: 1.0, ..QUERY_LOSS },
+                ..pgn()
+            },
+            ..PAPER
+        },
+        Preset {
+            name: "pgn-mo",
+            summary: "pgn with supervised masks only: it reads its own pointers in training too",
+            config: || Config {
+                forcing: Forcing::Own,
+                losses: LossWeights { pointers: 0.0, ..ALL_LOSSES },
+                ..pgn()
+            },
+            ..PAPER
+        },
+        Preset {
+            name: "pgn-asym",
+            summary: "pgn whose messages flow only from the node pointed to",
+            config: || Config { graph: Graph::Directed, ..pgn() },
+            ..PAPER
+        },
+        Preset {
+            name: Config::EXACT,
+            summary: "many processor steps per operation, trained on single operations; exact on \
+                      structures without hidden state",
+            in_paper: false,
+            given: None,
+            config: || Config {
+                inputs: Feature::ORDERED.to_vec(),
+                attention_input: AttentionInput::Zh,
+                candidates: Candidates::Visited,
+                losses: LossWeights { query: 1.0, pointers: 16.0, masks: 4.0, dgm: 0.0 },
+                processor: ProcessorKind::Iterated(Iterated::default()),
+                ..pgn()
+            },
+        },
+    ];
+
+    /// The preset of that name.
+    pub fn named(name: &str) -> Result<&'static Preset, Error> {
+        const ALL: &[Preset] = &Preset::ALL;
+        ALL.iter().find(|preset| preset.name == name).ok_or_else(|| Error::UnknownModel {
+            name: name.to_owned(),
+            known: ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// Its config.
+    pub fn config(&self) -> Config {
+        (self.config)()
+    }
+}
+
+impl Config {
+    /// The names of the paper's models, in the order of the paper's tables.
+    pub const PRESETS: [&'static str; 10] = {
+        let mut names = [""; 10];
+        let (mut from, mut to) = (0, 0);
+        while from < Preset::ALL.len() {
+            if Preset::ALL[from].in_paper {
+                names[to] = Preset::ALL[from].name;
+                to += 1;
+            }
+            from += 1;
+        }
+        names
+    };
+
+    /// The preset that executes a structure exactly: [`ProcessorKind::Iterated`], trained on
+    /// transitions.
+    pub const EXACT: &'static str = "pgn-exact";
+
+    /// The config of a [`Preset`], by name.
+    pub fn preset(name: &str) -> Result<Config, Error> {
+        Ok(Preset::named(name)?.config())
+    }
+}
+
+/// What the paper's presets have in common.
+const PAPER: Preset = Preset { name: "", summary: "", in_paper: true, given: None, config: pgn };
+
+const QUERY_LOSS: LossWeights = LossWeights { query: 1.0, pointers: 0.0, masks: 0.0, dgm: 0.0 };
+
+const ALL_LOSSES: LossWeights = LossWeights { pointers: 1.0, masks: 1.0, ..QUERY_LOSS };
+
+fn pgn() -> Config {
+    Config {
+        k: 32,
+        inputs: Feature::PAPER.to_vec(),
+        graph: Graph::Symmetric,
+        pointers: Pointers::Masked,
+        forcing: Forcing::Teacher,
+        attention_input: AttentionInput::H,
+        candidates: Candidates::All,
+        losses: ALL_LOSSES,
+        initialisation: Initialisation::default(),
+        processor: ProcessorKind::Recurrent,
+    }
+}
+
+fn without_pointers() -> Config {
+    Config { pointers: Pointers::None, losses: QUERY_LOSS, ..pgn() }
+}
+
+fn with_given_pointers() -> Config {
+    Config { pointers: Pointers::Given, losses: QUERY_LOSS, ..pgn() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_given_pointers_says_whose() {
+        for preset in Preset::ALL {
+            let config = preset.config();
+            config.validate().unwrap();
+            assert_eq!(preset.given.is_some(), config.pointers == Pointers::Given);
+            assert!(!preset.summary.is_empty(), "{}", preset.name);
+            if let Some(Given::Teacher(teacher)) = preset.given {
+                assert!(Config::preset(teacher).unwrap().owns_pointers(), "{}", preset.name);
+            }
+        }
+        assert!(Config::PRESETS.iter().all(|name| !name.is_empty()));
+    }
+}

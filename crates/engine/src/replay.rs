@@ -1,0 +1,143 @@
+//! The one loop over operations: everything that rolls a model out goes through it.
+
+use std::ops::ControlFlow;
+
+use pgn_structures::{Node, Operation};
+
+use crate::{Answer, Error, Example, Model, Pointers, State, state::Move};
+
+/// What one operation of a replay gave. The model's [`State`] after it is at hand for more.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'s> {
+    /// The number of the operation, from 0.
+    pub t: usize,
+    /// The operation.
+    pub operation: Operation,
+    /// The decoder's output; above 0 means yes (1).
+    pub logit: f32,
+    state: &'s State,
+}
+
+impl<'s> Step<'s> {
+    /// The answer, with the nodes whose pointer moved and where all point now.
+    pub fn answer(&self) -> Answer<'s> {
+        self.state.answer(self.logit)
+    }
+
+    /// The pointers that moved, in ascending order of their nodes. Those that the model is given
+    /// count too.
+    pub fn moved(&self) -> impl Iterator<Item = Move> + 's {
+        self.state.moved()
+    }
+
+    /// Where every node points after it. Every node points to itself in models without pointers.
+    pub fn pointers(&self) -> &'s [Node] {
+        self.state.pointers()
+    }
+
+    /// ψ's logits, \[n\]; see [`State::mask_logits`].
+    pub fn mask_logits(&self) -> &'s [f32] {
+        self.state.mask_logits()
+    }
+
+    /// The state after the operation.
+    pub fn state(&self) -> &'s State {
+        self.state
+    }
+}
+
+/// Where the operations of a replay come from, and what becomes of its steps: for operations that
+/// are made one at a time. Sequences have [`Model::replay`].
+pub trait Driver {
+    /// What may go wrong besides the model.
+    type Error: From<Error>;
+
+    /// The next operation; `None` at the end.
+    fn next_operation(&mut self) -> Result<Option<Operation>, Self::Error>;
+
+    /// The pointers that the model is given after the last operation; `None` if it has its own.
+    fn given(&self) -> Option<&[Node]> {
+        None
+    }
+
+    /// Told after every operation; may stop the replay.
+    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Self::Error>;
+}
+
+impl Model {
+    /// Runs the model freely over an example, one operation after the other, and shows every step
+    /// to `see`, which may stop it. The model reads its own pointers and masks, never the truth's;
+    /// models with given pointers read those.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use pgn_engine::{Config, Model};
+    /// use pgn_structures::{Dataset, Sampling, Task};
+    ///
+    /// let data = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
+    /// let model = Model::new(Config::preset("pgn")?, 0)?;
+    /// let (mut right, mut moved) = (0, 0);
+    /// model.replay(data.sequence(0), |step| {
+    ///     right += u32::from(step.answer().value() == (data.answers[step.t] == 1));
+    ///     moved += step.moved().count();
+    ///     if step.t < 9 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    /// })?;
+    /// assert!(right <= 10 && moved <= 10 * 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn replay<'a>(
+        &self,
+        example: impl Into<Example<'a>>,
+        see: impl FnMut(Step<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let example = example.into();
+        example.check(self.config())?;
+        self.drive(example.sequence.priorities, &mut Along { example, t: 0, see })
+    }
+
+    /// The same for operations that a [`Driver`] makes as it goes, in O(n) memory; one node per
+    /// priority.
+    pub fn drive<D: Driver>(&self, priorities: &[f32], driver: &mut D) -> Result<(), D::Error> {
+        let mut state = self.start_with(priorities)?;
+        let mut t = 0;
+        while let Some(operation) = driver.next_operation()? {
+            let logit = state.apply(operation)?.logit;
+            if self.config().pointers == Pointers::Given
+                && let Some(given) = driver.given()
+            {
+                state.set_pointers(given)?;
+            }
+            if driver.see(Step { t, operation, logit, state: &state })?.is_break() {
+                break;
+            }
+            t += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The operations of an example.
+struct Along<'a, F> {
+    example: Example<'a>,
+    /// Operations handed out.
+    t: usize,
+    see: F,
+}
+
+impl<F: FnMut(Step<'_>) -> ControlFlow<()>> Driver for Along<'_, F> {
+    type Error = Error;
+
+    fn next_operation(&mut self) -> Result<Option<Operation>, Error> {
+        let next = self.example.sequence.operations.get(self.t).copied();
+        self.t += usize::from(next.is_some());
+        Ok(next)
+    }
+
+    fn given(&self) -> Option<&[Node]> {
+        self.example.given_after(self.t.checked_sub(1)?)
+    }
+
+    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Error> {
+        Ok((self.see)(step))
+    }
+}
