@@ -12,9 +12,11 @@ mod own;
 mod pool;
 mod rng;
 mod rollout;
+mod score;
 mod state;
 mod structures;
 mod train;
+mod viewer;
 
 use pyo3::prelude::*;
 
@@ -36,6 +38,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(dataset::save_dataset, module)?,
         wrap_pyfunction!(dataset::statistics, module)?,
         wrap_pyfunction!(rollout::save_rollout, module)?,
+        wrap_pyfunction!(score::score, module)?,
+        wrap_pyfunction!(viewer::player, module)?,
+        wrap_pyfunction!(viewer::pretrained, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
         wrap_pyfunction!(model::with_paths, module)?,

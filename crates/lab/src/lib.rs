@@ -5,6 +5,7 @@
 //! | to train | [`RunConfig`], [`train`] |
 //! | to know what is in a run directory | [`files`], [`Results`], [`load_run`] |
 //! | scores | [`evaluate`], [`Scores`] |
+//! | scores of a model of your own, in any framework | [`judge`], [`Prediction`] |
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
@@ -32,6 +33,7 @@ mod examples;
 pub mod files;
 mod lease;
 mod metrics;
+mod prediction;
 mod queue;
 mod rollout_file;
 mod run;
@@ -59,6 +61,7 @@ pub use examples::Examples;
 pub use lease::{Holder, LEASE_TIME, Lease, LeaseError, lease_time};
 pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
 pub use pgn_engine::Move;
+pub use prediction::{Judgement, Prediction, judge};
 pub use queue::{Entry, Queue, State};
 pub use rollout_file::{RolloutArrays, RolloutOf, write_rollouts};
 pub use run::{Results, RunDir, Timing, is_finished, load_run};

@@ -95,7 +95,7 @@ pub(crate) struct Hits {
 
 impl Hits {
     /// Compares guesses with the truth; how many are wrong.
-    fn add<T: PartialEq>(&mut self, guesses: impl Iterator<Item = T>, truth: &[T]) -> u64 {
+    pub fn add<T: PartialEq>(&mut self, guesses: impl Iterator<Item = T>, truth: &[T]) -> u64 {
         let right = guesses.zip(truth).filter(|(guess, truth)| guess == *truth).count() as u64;
         let of = truth.len() as u64;
         self.right += right;

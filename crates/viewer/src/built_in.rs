@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use pgn_engine::{Model, Parameters};
-use pgn_lab::{Results, RunConfig};
+use pgn_lab::{Results, RunConfig, files};
 
 use crate::refusal::{Answer, Refusal};
 
@@ -33,6 +33,20 @@ pub const MODELS: [BuiltIn; 2] = [
         model: include_bytes!("../models/lct/model.safetensors"),
     },
 ];
+
+/// The trained models that come along: for each its name, and its files by name, which make a
+/// run directory.
+pub fn built_in_models() -> impl Iterator<Item = (&'static str, [(&'static str, &'static [u8]); 3])>
+{
+    MODELS.iter().map(|model| {
+        let files = [
+            (files::CONFIG, model.config.as_bytes()),
+            (files::MODEL, model.model),
+            (files::RESULTS, model.results.as_bytes()),
+        ];
+        (model.name, files)
+    })
+}
 
 impl BuiltIn {
     /// The one called `name`.

@@ -10,7 +10,8 @@
 //! | which requests there are | `api.rs` |
 //! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
 //! | what a replay holds | `replay.rs` |
-//! | the same without a server, in one file | [`report()`] |
+//! | the same without a server, in one file | [`report()`], [`player()`] |
+//! | the trained models that come along | [`built_in_models()`] |
 //!
 //! The page itself is TypeScript, in `web/`; what is built from it is in `assets/`, committed, so
 //! that building this crate needs no JavaScript tools.
@@ -40,6 +41,7 @@ mod server;
 mod subject;
 mod summary;
 
+pub use built_in::built_in_models;
 pub use error::{Error, Result};
-pub use report::report;
+pub use report::{player, report};
 pub use server::{Options, Server, serve};

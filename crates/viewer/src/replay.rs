@@ -315,7 +315,7 @@ fn roll_out(
 }
 
 /// Which pointers differ; afterwards `before` is like `after`.
-fn moves(before: &mut [Node], after: &[Node]) -> Vec<[Node; 2]> {
+pub fn moves(before: &mut [Node], after: &[Node]) -> Vec<[Node; 2]> {
     let mut moved = Vec::new();
     for (node, (old, &new)) in (0..).zip(before.iter_mut().zip(after)) {
         if *old != new {

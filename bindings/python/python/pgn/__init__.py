@@ -10,39 +10,59 @@ Dataset(task='dsu', count=70, ops=30, nodes=20, seed=0, split='train')
 What is where:
 
 ==================== =====================================================================
-data                 :func:`sample`, :func:`replay`, :class:`Dataset`
+data                 :func:`sample`, :func:`replay`, :func:`concatenate`, :class:`Dataset`
 structures           :class:`DisjointSet`, :class:`LinkCutTree`, :class:`RootedForest`,
                      and any class like :class:`Structure`
 training             :func:`train`, :class:`Progress`
-trained models       :func:`load`, :class:`Model`, :class:`Rollout`, :class:`State`
+trained models       :func:`load`, :func:`pretrained`, :class:`Model`, :class:`Rollout`,
+                     :class:`State`
+any model's scores   :func:`score`, :func:`benchmark`, :class:`Scores`
+pictures             :func:`draw`, :func:`play`
 the CLRS benchmark   :mod:`pgn.clrs`
 ==================== =====================================================================
 """
 
 from pgn import clrs
-from pgn._dataset import Dataset, replay, sample
-from pgn._model import Answer, Model, Rollout, State, load
+from pgn._benchmark import Benchmark, Questions, benchmark
+from pgn._dataset import Dataset, concatenate, replay, sample
+from pgn._draw import Drawing, draw
+from pgn._model import Answer, Model, Rollout, State, load, pretrained
 from pgn._native import DisjointSet, LinkCutTree, Rng, RootedForest, __version__
+from pgn._play import Player, play
+from pgn._scores import Scores, score
+from pgn._settings import Settings, config
 from pgn._structure import Structure
-from pgn._train import Progress, config, train
+from pgn._train import Progress, train
 
 __all__ = [
     "Answer",
+    "Benchmark",
     "Dataset",
     "DisjointSet",
+    "Drawing",
     "LinkCutTree",
     "Model",
+    "Player",
     "Progress",
+    "Questions",
     "Rng",
     "Rollout",
     "RootedForest",
+    "Scores",
+    "Settings",
     "State",
     "Structure",
     "__version__",
+    "benchmark",
     "clrs",
+    "concatenate",
     "config",
+    "draw",
     "load",
+    "play",
+    "pretrained",
     "replay",
     "sample",
+    "score",
     "train",
 ]

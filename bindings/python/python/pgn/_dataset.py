@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from typing import Any, SupportsIndex
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from pgn import _native
+from pgn import _html, _native
 from pgn._arrays import array, whole
-from pgn._structure import Task
+from pgn._structure import Split, Task
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 _ARRAYS = ("priorities", "operands", "answers", "masks", "pointers")
 
@@ -30,11 +33,16 @@ class Dataset:
 
     Before the first operation every node points to itself. The arrays are plain numpy arrays.
     Those given to the constructor are used as they are where type and layout fit, else converted
-    if no value changes by it; values are checked when they are used. A slice of a set is a set:
+    if no value changes by it; values are checked when they are used.
+
+    A part of a set is a set: ``data[3]``, ``data[2:5]``, ``data[[4, 0, 4]]`` and ``data[mask]``
+    with a boolean for each sequence. Slices share memory with the set; the other two copy.
 
     >>> data = pgn.sample("lct", nodes=5, count=10)
     >>> data[:2]
     Dataset(task='lct', count=2, ops=7, nodes=5, seed=0, split='train')
+    >>> len(data[data.answers.any(axis=1)]), data[[4, 0]] == pgn.concatenate([data[4], data[0]])
+    (9, True)
     >>> data == pgn.Dataset(**data.arrays(), task="lct", split="train")
     True
     """
@@ -59,7 +67,7 @@ class Dataset:
         pointers: npt.ArrayLike,
         *,
         task: str,
-        seed: int = 0,
+        seed: SupportsIndex = 0,
         split: str = "given",
     ) -> None:
         self.task = task
@@ -113,15 +121,78 @@ class Dataset:
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, index: slice | SupportsIndex) -> Dataset:
-        if not isinstance(index, slice):
-            position = range(self.count)[index]
-            index = slice(position, position + 1)
-        arrays = {name: values[index] for name, values in self.arrays().items()}
+    def __getitem__(self, index: slice | SupportsIndex | Sequence[int] | npt.NDArray[Any]) -> Dataset:
+        chosen = _chosen(index, self.count)
+        arrays = {name: values[chosen] for name, values in self.arrays().items()}
         return Dataset(**arrays, task=self.task, seed=self.seed, split=self.split)
 
     def __iter__(self) -> Iterator[Dataset]:
         return (self[index] for index in range(self.count))
+
+    def sequence(self, index: SupportsIndex) -> dict[str, npt.NDArray[Any]]:
+        """One sequence as a dictionary of its arrays, without the batch axis.
+
+        >>> {name: values.shape for name, values in pgn.sample("dsu", nodes=4).sequence(0).items()}
+        {'priorities': (4,), 'operands': (6, 2), 'answers': (6,), 'masks': (6, 4), 'pointers': (6, 4)}
+        """
+        position = range(self.count)[index]
+        return {name: values[position] for name, values in self.arrays().items()}
+
+    @property
+    def sequences(self) -> Sequences:
+        """The sequences as a list-like object of dictionaries, for PyTorch's ``DataLoader``.
+
+        ``DataLoader(data.sequences, batch_size=32, shuffle=True)`` yields batches as dictionaries
+        of tensors. Nodes are int64 there, the only type that PyTorch indexes with.
+        """
+        return Sequences(self)
+
+    def batches(
+        self, size: int, *, shuffle: bool = False, seed: int = 0, drop_last: bool = False
+    ) -> Iterator[Dataset]:
+        """The set in batches of ``size`` sequences; the last may be smaller unless it is dropped.
+
+        With ``shuffle`` the order depends on ``seed`` alone: give the epoch, for example.
+
+        >>> data = pgn.sample("dsu", nodes=5, count=10)
+        >>> [len(batch) for batch in data.batches(4)]
+        [4, 4, 2]
+        """
+        if whole("size", size) == 0:
+            raise ValueError("size is 0; expected at least 1")
+        if shuffle:
+            order = np.random.default_rng(whole("seed", seed, 2**64 - 1)).permutation(self.count)
+        for start in range(0, self.count, size):
+            if drop_last and start + size > self.count:
+                return
+            part = slice(start, start + size)
+            yield self[order[part]] if shuffle else self[part]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each operation: sequence, step, u, v, answer, visited nodes, moved pointers.
+
+        Needs pandas.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from None
+        before = np.empty_like(self.pointers)
+        before[:, :1] = np.arange(self.nodes)
+        before[:, 1:] = self.pointers[:, :-1]
+        sequence, step = np.divmod(np.arange(self.count * self.ops), max(self.ops, 1))
+        return pandas.DataFrame(
+            {
+                "sequence": sequence,
+                "step": step,
+                "u": self.operands[..., 0].reshape(-1),
+                "v": self.operands[..., 1].reshape(-1),
+                "answer": self.answers.reshape(-1),
+                "visited": (self.masks == 0).sum(axis=2).reshape(-1),
+                "moved": (self.pointers != before).sum(axis=2).reshape(-1),
+                "roots": (self.pointers == np.arange(self.nodes)).sum(axis=2).reshape(-1),
+            }
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
@@ -139,9 +210,95 @@ class Dataset:
             f"nodes={self.nodes}, seed={self.seed}, split={self.split!r})"
         )
 
+    def _repr_html_(self) -> str:
+        rows: list[list[object]] = [
+            [name, str(values.dtype), "[" + ", ".join(map(str, values.shape)) + "]"]
+            for name, values in self.arrays().items()
+        ]
+        return _html.card(f"Dataset: {self.task}, n = {self.nodes}", {
+            "sequences": self.count,
+            "operations each": self.ops,
+            "seed": self.seed,
+            "split": self.split,
+            "answer 1": f"{self.answers.mean():.3f}" if self.answers.size else "",
+            "visited (mask 0)": f"{1 - self.masks.mean():.3f}" if self.masks.size else "",
+        }) + _html.table(["array", "type", "shape"], rows)
+
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.task, self.seed, self.split, *self.arrays().values())
         return _from_parts, (parts,)
+
+
+class Sequences(Sequence[dict[str, npt.NDArray[Any]]]):
+    """The sequences of a :class:`Dataset`, each as a dictionary; :attr:`Dataset.sequences`."""
+
+    def __init__(self, data: Dataset) -> None:
+        self._data = data
+
+    def __len__(self) -> int:
+        return self._data.count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Sequences(self._data[index])
+        return {
+            name: values.astype(np.int64) if values.dtype == np.uint32 else values
+            for name, values in self._data.sequence(index).items()
+        }
+
+    def __repr__(self) -> str:
+        return f"Sequences({self._data!r})"
+
+
+def concatenate(sets: Iterable[Dataset]) -> Dataset:
+    """One set of all sequences of several, which must agree in task, nodes and ops.
+
+    Seed and split are those of the sets where all have the same, else 0 and ``"given"``.
+
+    >>> pgn.concatenate([pgn.sample("dsu", nodes=5, count=2, seed=seed) for seed in (1, 2)])
+    Dataset(task='dsu', count=4, ops=7, nodes=5, seed=0, split='given')
+    """
+    parts = list(sets)
+    if not parts:
+        raise ValueError("there is nothing to concatenate; expected at least one data set")
+    first = parts[0]
+    for part in parts:
+        for name in ("task", "nodes", "ops"):
+            mine, theirs = getattr(first, name), getattr(part, name)
+            if mine != theirs:
+                raise ValueError(f"the sets differ in {name}: {mine} and {theirs}")
+    same = all((part.seed, part.split) == (first.seed, first.split) for part in parts)
+    arrays = {
+        name: np.concatenate([part.arrays()[name] for part in parts]) for name in first.arrays()
+    }
+    return Dataset(
+        **arrays,
+        task=first.task,
+        seed=first.seed if same else 0,
+        split=first.split if same else "given",
+    )
+
+
+def _chosen(index: Any, count: int) -> Any:
+    """What a set's arrays are indexed with: a slice or an array, never a single number."""
+    if isinstance(index, slice):
+        return index
+    if hasattr(index, "__index__") and not (isinstance(index, np.ndarray) and index.ndim):
+        position = range(count)[index]
+        return slice(position, position + 1)
+    chosen = np.asarray(index)
+    if chosen.dtype == bool:
+        if chosen.shape != (count,):
+            raise IndexError(f"the mask has shape {list(chosen.shape)}; expected [{count}]")
+        return chosen
+    if chosen.size == 0:
+        return np.zeros(0, np.intp)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+        raise IndexError(
+            f"a data set is indexed by {chosen.dtype} {list(chosen.shape)}; expected a number, "
+            "a slice, a list of numbers or a boolean for each sequence"
+        )
+    return chosen
 
 
 def _from_parts(parts: tuple[Any, ...]) -> Dataset:
@@ -152,11 +309,11 @@ def _from_parts(parts: tuple[Any, ...]) -> Dataset:
 def sample(
     task: Task,
     *,
-    nodes: int,
-    ops: int | None = None,
-    count: int = 70,
-    seed: int = 0,
-    split: str = "train",
+    nodes: SupportsIndex,
+    ops: SupportsIndex | None = None,
+    count: SupportsIndex = 70,
+    seed: SupportsIndex = 0,
+    split: Split = "train",
 ) -> Dataset:
     """Samples sequences of operations with their ground truth.
 
@@ -185,9 +342,9 @@ def replay(
     task: Task,
     operands: npt.ArrayLike,
     *,
-    nodes: int | None = None,
+    nodes: SupportsIndex | None = None,
     priorities: npt.ArrayLike | None = None,
-    seed: int = 0,
+    seed: SupportsIndex = 0,
 ) -> Dataset:
     """The ground truth of given operations: ``operands`` [count, ops, 2], or [ops, 2] for one.
 
@@ -210,5 +367,5 @@ def replay(
     drawn = np.asarray(priorities)
     if drawn.ndim == 1:
         drawn = drawn[np.newaxis]
-    drawn = array("priorities", drawn, np.float32, (given.shape[0], "nodes" if nodes is None else nodes))
+    drawn = array("priorities", drawn, np.float32, (given.shape[0], "nodes" if nodes is None else whole("nodes", nodes)))
     return _from_parts(_native.replay(task, drawn, given, whole("seed", seed, 2**64 - 1)))

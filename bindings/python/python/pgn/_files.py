@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 #: All that a finished run is worth keeping; the checkpoint and the lock are for unfinished ones.
 #: ``results.json`` comes last: a directory that has it is whole.
@@ -18,6 +23,9 @@ NAMES = (
     "teacher/model.safetensors",
     "results.json",
 )
+
+#: What tells of the weights that a run ended with, and of no others.
+OF_THE_WEIGHTS = ("metrics.jsonl", "events.out.tfevents.pgn", "results.json")
 
 
 def read(directory: Path) -> dict[str, bytes]:
@@ -43,3 +51,17 @@ def write_all(directory: Path, files: dict[str, bytes]) -> None:
     for name in NAMES:
         if name in files:
             write(directory / name, files[name])
+
+
+def tensors(arrays: Mapping[str, npt.NDArray[np.float32]]) -> bytes:
+    """The bytes of a ``.safetensors`` file of float32 arrays."""
+    header, offset, parts = {}, 0, []
+    for name in sorted(arrays):
+        values = np.ascontiguousarray(arrays[name], "<f4").tobytes()
+        shape, end = list(arrays[name].shape), offset + len(values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, end]}
+        parts.append(values)
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *parts])

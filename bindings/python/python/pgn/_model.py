@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from pgn import _files, _native
+from pgn import _files, _html, _native
 from pgn._arrays import array, whole
 from pgn._dataset import Dataset
+from pgn._draw import draw
+from pgn._scores import Scores, score_rollout
 from pgn._structure import Task
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 
 class Answer(NamedTuple):
@@ -59,6 +64,23 @@ class Rollout(NamedTuple):
         """[count, ops, nodes]; 0 re-aimed, 1 left alone."""
         return None if self.mask_logits is None else (self.mask_logits > 0).astype(np.uint8)
 
+    def score(
+        self, data: Dataset, *, counting: Dataset | Literal[False] | None = None
+    ) -> Scores:
+        """Scores against the truth of ``data``, on which it was made; see :func:`pgn.score`."""
+        return score_rollout(self, data, counting)
+
+    def _repr_html_(self) -> str:
+        count, ops = self.query_logits.shape
+        return _html.card(f"Rollout: {self.task} {self.model}, n = {self.nodes}", {
+            "sequences": count,
+            "operations each": ops,
+            "seed of the run": self.seed,
+            "answered 1": f"{self.answers.mean():.3f}" if count else "",
+            "masks": "yes" if self.mask_logits is not None else "no",
+            "pointers": "yes" if self.pointers is not None else "no",
+        })
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a ``.safetensors`` file, as ``pgn rollout --out`` does, byte for byte."""
         _native.save_rollout(
@@ -79,7 +101,7 @@ class State:
     def __init__(self, native: _native.State) -> None:
         self._native = native
 
-    def apply(self, u: int, v: int) -> Answer:
+    def apply(self, u: SupportsIndex, v: SupportsIndex) -> Answer:
         """Applies one operation: the model answers, and re-aims pointers as it sees fit."""
         answer, logit, probability, changed = self._native.apply(u, v)
         return Answer(answer, probability, logit, changed)
@@ -118,7 +140,7 @@ class State:
         """Processor steps that the last operation took."""
         return self._native.steps()
 
-    def attention(self, node: int) -> npt.NDArray[np.float32] | None:
+    def attention(self, node: SupportsIndex) -> npt.NDArray[np.float32] | None:
         """α of one node after the last operation: how relevant every node is to it.
 
         ``None`` in models without attention.
@@ -129,6 +151,15 @@ class State:
         """An independent copy, to go back to."""
         return State(self._native.copy())
 
+    def __repr__(self) -> str:
+        return f"State({self.nodes} nodes)"
+
+    def _repr_html_(self) -> str:
+        # A picture of a thousand nodes would say nothing.
+        picture = draw(self.pointers).svg if self.nodes <= 200 else ""
+        roots = int((self.pointers == np.arange(self.nodes)).sum())
+        return _html.card("State", {"nodes": self.nodes, "roots": roots}) + picture
+
 
 class Model:
     """A trained model, with all that its run wrote down.
@@ -137,11 +168,15 @@ class Model:
     can be pickled.
     """
 
-    def __init__(self, files: dict[str, bytes], native: _native.Model) -> None:
+    def __init__(
+        self, files: dict[str, bytes], native: _native.Model, own: Task | None = None
+    ) -> None:
         self._files = files
         self._native = native
+        self._own = own
         #: Every setting of the run, resolved: ``config.toml``.
         self.config: dict[str, Any] = json.loads(native.config())
+        self._metrics: list[dict[str, Any]] | None = None
 
     @property
     def task(self) -> str:
@@ -170,26 +205,42 @@ class Model:
     @property
     def metrics(self) -> list[dict[str, Any]]:
         """``metrics.jsonl``: losses and validation scores of every evaluated epoch."""
-        return [json.loads(line) for line in self._files.get("metrics.jsonl", b"").splitlines()]
+        if self._metrics is None:
+            lines = self._files.get("metrics.jsonl", b"").splitlines()
+            self._metrics = [json.loads(line) for line in lines]
+        return self._metrics
+
+    def history(self) -> dict[str, npt.NDArray[np.float64]]:
+        """The metrics as arrays by name, ready to be plotted; ``nan`` where there is no value.
+
+        >>> model = pgn.train("dsu", epochs=3, sequences=4, validation_sequences=2, test_nodes=[])
+        >>> history = model.history()
+        >>> history["epoch"], history["losses.total"].shape, "validation.f1" in history
+        (array([1., 2., 3.]), (3,), True)
+        """
+        rows = [_flat(line) for line in self.metrics]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {
+            name: np.array([row.get(name, np.nan) for row in rows], np.float64) for name in names
+        }
 
     @property
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
         """The weights by name, as in ``model.safetensors``; each weight [out, in]."""
         return self._native.weights()
 
-    def evaluate(self, data: Dataset) -> dict[str, float]:
+    def evaluate(self, data: Dataset) -> Scores:
         """Scores of free rollouts on ``data``: ``f1``, ``accuracy``, ``pointer_accuracy``, …"""
-        scores: dict[str, float] = json.loads(self._native.evaluate(data))
-        return scores
+        return Scores(json.loads(self._native.evaluate(data)))
 
     def test(
         self,
-        nodes: int | Sequence[int] | None = None,
+        nodes: SupportsIndex | Sequence[int] | None = None,
         *,
-        ops: int | Sequence[int] | None = None,
-        count: int | None = None,
-        seed: int | None = None,
-    ) -> list[dict[str, Any]]:
+        ops: SupportsIndex | Sequence[int] | None = None,
+        count: SupportsIndex | None = None,
+        seed: SupportsIndex | None = None,
+    ) -> list[Scores]:
         """Scores on test sets of these sizes, as ``pgn eval`` gives them; the run's own unless given."""
         scores: list[dict[str, Any]] = json.loads(
             self._native.test(
@@ -199,14 +250,45 @@ class Model:
                 None if seed is None else whole("seed", seed, 2**64 - 1),
             )
         )
-        return scores
+        return [Scores(one) for one in scores]
+
+    def with_weights(self, weights: Mapping[str, Any]) -> Model:
+        """The same model with other weights: arrays of NumPy, PyTorch or JAX, by name.
+
+        Names and shapes are those of :attr:`weights`. Metrics and results are dropped, as they are
+        the old weights'.
+
+        >>> model = pgn.pretrained("dsu")
+        >>> halved = model.with_weights({name: w / 2 for name, w in model.weights.items()})
+        >>> halved.results is None, np.allclose(2 * halved.weights["query.weight"],
+        ...                                     model.weights["query.weight"])
+        (True, True)
+        """
+        arrays = {name: _weight(name, value) for name, value in weights.items()}
+        mine = self.weights
+        for name in [*mine, *arrays]:
+            if name not in arrays:
+                raise ValueError(f"{name} is missing; this model has it")
+            if name not in mine:
+                raise ValueError(f"{name} is not one of this model's weights")
+            if arrays[name].shape != mine[name].shape:
+                raise ValueError(
+                    f"{name} has shape {list(arrays[name].shape)}; expected "
+                    f"{list(mine[name].shape)}"
+                )
+        kept = {n: c for n, c in self._files.items() if n not in _files.OF_THE_WEIGHTS}
+        return _from_files({**kept, "model.safetensors": _files.tensors(arrays)}, self._own)
 
     def rollout(self, data: Dataset) -> Rollout:
         """Rolls the model out freely on every sequence of ``data``."""
         return Rollout(*self._native.rollout(data), self.task, self.name, self.seed, data.nodes)
 
     def start(
-        self, nodes: int | None = None, *, priorities: npt.ArrayLike | None = None, seed: int = 0
+        self,
+        nodes: SupportsIndex | None = None,
+        *,
+        priorities: npt.ArrayLike | None = None,
+        seed: SupportsIndex = 0,
     ) -> State:
         """A fresh structure of ``nodes`` nodes with priorities drawn from ``seed``, or of the
         priorities given.
@@ -217,7 +299,8 @@ class Model:
             priorities = _native.given_priorities(
                 whole("nodes", nodes), whole("seed", seed, 2**64 - 1)
             )
-        row = array("priorities", priorities, np.float32, ("nodes" if nodes is None else nodes,))
+        size = "nodes" if nodes is None else whole("nodes", nodes)
+        row = array("priorities", priorities, np.float32, (size,))
         return State(self._native.start(row))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
@@ -234,6 +317,18 @@ class Model:
     def __repr__(self) -> str:
         return f"Model(task={self.task!r}, model={self.name!r}, seed={self.seed})"
 
+    def _repr_html_(self) -> str:
+        results = self.results
+        facts: dict[str, object] = {"seed": self.seed, "epochs": self.config["epochs"]}
+        facts["weights"] = f"{sum(weight.size for weight in self.weights.values()):,}"
+        if results is None:
+            return _html.card(f"Model: {self.task} {self.name}", facts)
+        facts["best epoch"] = results["best_epoch"]
+        facts["validation F1"] = f"{results['validation']['f1']:.3f}"
+        names = ["nodes", "f1", "accuracy", "pointer_accuracy", "mask_accuracy"]
+        rows = [[test.get(name, "") for name in names] for test in results["test"]]
+        return _html.card(f"Model: {self.task} {self.name}", facts) + _html.table(names, rows)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_files, (self._files,)
 
@@ -245,13 +340,30 @@ def load(directory: str | os.PathLike[str], *, task: Task | None = None) -> Mode
     and is evaluated on given data, but makes no test sets of its own.
     """
     native = _native.Model(directory, task)
-    return Model(_files.read(Path(directory)), native)
+    return Model(_files.read(Path(directory)), native, task)
 
 
-def _from_files(files: dict[str, bytes]) -> Model:
+def pretrained(name: str | None = None) -> Any:
+    """A trained model that comes with the package; without a name, the names there are.
+
+    >>> pgn.pretrained()
+    ['dsu', 'lct']
+    >>> pgn.pretrained("lct")
+    Model(task='lct', model='pgn', seed=0)
+    """
+    models = _native.pretrained()
+    if name is None:
+        return sorted(models)
+    if name not in models:
+        there = ", ".join(sorted(models))
+        raise ValueError(f"there is no pretrained model {name!r}; expected one of {there}")
+    return _from_files(models[name])
+
+
+def _from_files(files: dict[str, bytes], own: Task | None = None) -> Model:
     with tempfile.TemporaryDirectory(prefix="pgn-") as directory:
         _files.write_all(Path(directory), files)
-        return Model(files, _native.Model(directory, None))
+        return Model(files, _native.Model(directory, own), own)
 
 
 def _with_paths(files: dict[str, bytes], target: Path) -> bytes:
@@ -266,7 +378,32 @@ def _with_paths(files: dict[str, bytes], target: Path) -> bytes:
         return _native.with_paths(config, *paths).encode()
 
 
-def _numbers(name: str, value: int | Sequence[int] | None) -> list[int] | None:
+def _weight(name: str, value: Any) -> npt.NDArray[np.float32]:
+    """A tensor of any framework as an array."""
+    for method in ("detach", "cpu"):  # PyTorch's, with a gradient or on a device
+        if callable(getattr(value, method, None)):
+            value = getattr(value, method)()
+    given = np.asarray(value)
+    if given.dtype.kind not in "fiu":
+        raise ValueError(f"{name} has type {given.dtype}; expected numbers")
+    converted = np.ascontiguousarray(given, np.float32)
+    if not np.isfinite(converted).all():
+        raise ValueError(f"{name} has values that are not finite")
+    return converted
+
+
+def _flat(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
+    """Nested numbers by dotted names."""
+    flat: dict[str, float] = {}
+    for name, value in line.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            flat[prefix + name] = value
+    return flat
+
+
+def _numbers(name: str, value: SupportsIndex | Sequence[int] | None) -> list[int] | None:
     if value is None:
         return None
     values = list(value) if isinstance(value, (Sequence, np.ndarray)) else [value]

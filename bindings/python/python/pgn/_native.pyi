@@ -25,6 +25,9 @@ __all__ = [
     "save_dataset",
     "statistics",
     "save_rollout",
+    "score",
+    "player",
+    "pretrained",
     "resolve",
     "train",
     "with_paths",
@@ -147,6 +150,22 @@ def save_rollout(
     mask_logits: _F32 | None,
     pointers: _U32 | None,
 ) -> None: ...
+def score(
+    data: Dataset,
+    answers: _U8,
+    masks: _U8 | None,
+    pointers: _U32 | None,
+    counting: Dataset | None,
+    rule_of: tuple[str, int] | None,
+) -> str: ...
+def player(
+    data: Dataset,
+    task: str,
+    query_logits: _F32,
+    mask_logits: _F32 | None,
+    pointers: _U32 | None,
+) -> str: ...
+def pretrained() -> dict[str, dict[str, bytes]]: ...
 def resolve(settings: str, file: _Path | None, task: Task | None) -> str: ...
 def train(
     settings: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, Union
+from typing import Any, Literal, Protocol, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -52,5 +52,11 @@ class Structure(Protocol):
         """
 
 
+#: The names of the built-in tasks.
+TaskName = Literal["dsu", "lct", "dsu-ordered", "forest"]
+
 #: The name of a built-in task, or a class of structures.
-Task = Union[str, Callable[[npt.NDArray[np.float32]], Structure]]
+Task = Union[TaskName, str, Callable[[npt.NDArray[np.float32]], Structure]]
+
+#: Sets of sequences with random numbers of their own.
+Split = Literal["train", "validation", "test"]

@@ -1,7 +1,7 @@
 //! What a model knows beyond counting: how it answers operations whose nodes were operated on
 //! equally often.
 
-use pgn_engine::{Model, Rollout};
+use pgn_engine::Model;
 use pgn_structures::Sequence;
 use serde::{Deserialize, Serialize};
 
@@ -41,17 +41,24 @@ struct Case {
     answered_1: [u64; 2],
 }
 
-impl BeyondCounting {
-    /// Rolls the model out freely over a test set.
-    pub fn of(model: &Model, examples: &Examples) -> Result<BeyondCounting> {
-        let set = &examples.set;
-        let examples: Vec<_> = examples.examples().collect();
-        let mut cases = [Case::default(); CELLS];
-        for (example, rollout) in examples.iter().zip(model.rollouts(&examples)?) {
-            add(&mut cases, example.sequence, &rollout);
+/// All cases, while answers are being counted.
+#[derive(Default)]
+pub(crate) struct Cases([Case; CELLS]);
+
+impl Cases {
+    /// Counts the answers to one sequence.
+    pub fn add(&mut self, sequence: Sequence<'_>, answers: impl Iterator<Item = bool>) {
+        for ((cell, truth), answer) in counted(sequence).zip(answers) {
+            let truth = usize::from(truth);
+            self.0[cell].of[truth] += 1;
+            self.0[cell].answered_1[truth] += u64::from(answer);
         }
+    }
+
+    /// Shares of answers 1 where the truth is 0 and where it is 1.
+    pub fn shares(&self) -> [f64; 2] {
         let [mut where_0, mut where_1, mut weights] = [0.0; 3];
-        for Case { of, answered_1 } in cases.iter().filter(|case| !case.of.contains(&0)) {
+        for Case { of, answered_1 } in self.0.iter().filter(|case| !case.of.contains(&0)) {
             let [share_0, share_1] =
                 [0, 1].map(|truth| answered_1[truth] as f64 / of[truth] as f64);
             let weight = (of[0] * of[1]) as f64 / (of[0] + of[1]) as f64;
@@ -60,13 +67,26 @@ impl BeyondCounting {
             weights += weight;
         }
         // With no case to look at, nothing is known.
-        let mean = |sum: f64| if weights == 0.0 { 0.0 } else { rounded(sum / weights) };
+        [where_0, where_1].map(|sum| if weights == 0.0 { 0.0 } else { rounded(sum / weights) })
+    }
+}
+
+impl BeyondCounting {
+    /// Rolls the model out freely over a test set.
+    pub fn of(model: &Model, examples: &Examples) -> Result<BeyondCounting> {
+        let set = &examples.set;
+        let examples: Vec<_> = examples.examples().collect();
+        let mut cases = Cases::default();
+        for (example, rollout) in examples.iter().zip(model.rollouts(&examples)?) {
+            cases.add(example.sequence, rollout.query_logits.iter().map(|&logit| logit > 0.0));
+        }
+        let [where_0, where_1] = cases.shares();
         Ok(BeyondCounting {
             nodes: set.nodes,
             ops: set.ops,
             sequences: set.count(),
-            where_1: mean(where_1),
-            where_0: mean(where_0),
+            where_1,
+            where_0,
         })
     }
 
@@ -74,13 +94,5 @@ impl BeyondCounting {
     /// same, or at random.
     pub fn gain(&self) -> f64 {
         rounded(self.where_1 - self.where_0)
-    }
-}
-
-fn add(cases: &mut [Case; CELLS], sequence: Sequence<'_>, rollout: &Rollout) {
-    for ((cell, truth), &logit) in counted(sequence).zip(&rollout.query_logits) {
-        let truth = usize::from(truth);
-        cases[cell].of[truth] += 1;
-        cases[cell].answered_1[truth] += u64::from(logit > 0.0);
     }
 }

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Data, Result, RunConfig, load_run};
 
 pub use beyond::BeyondCounting;
+pub(crate) use beyond::Cases;
 pub use chain::{Chain, ChainPointers, Moment};
 pub use credit::{Credit, Share, Shares};
 pub use file::{ANALYSES, Analyses};
@@ -98,12 +99,12 @@ pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<A
 }
 
 /// Five decimals: more than the figures show, and files stay small.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e5).round() / 1e5
 }
 
 /// `part` of `whole`, rounded; 0 of nothing.
-fn share(part: u64, whole: u64) -> f64 {
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
 }
 

@@ -5,6 +5,7 @@
 
 mod html;
 mod moving;
+mod player;
 mod sections;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use pgn_lab::{
 
 use crate::{Error, Result};
 use html::Html;
+
+pub use player::player;
 
 /// The page's styles, then those that only reports need.
 const STYLES: [&str; 2] =

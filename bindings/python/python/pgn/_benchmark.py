@@ -1,0 +1,238 @@
+"""Any models side by side on the same test sets, with what their scores are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from pgn import _html
+from pgn._arrays import whole
+from pgn._dataset import Dataset, sample
+from pgn._model import Model
+from pgn._scores import Scores, score
+from pgn._structure import Task
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+
+class Questions(NamedTuple):
+    """What a predictor is told of a test set: everything but the truth."""
+
+    task: str
+    """The data structure."""
+    seed: int
+    """The seed of the test set; training sequences of the same seed are in another split."""
+    priorities: npt.NDArray[np.float32]
+    """[count, nodes]"""
+    operands: npt.NDArray[np.uint32]
+    """[count, ops, 2]"""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """[count, ops, nodes]"""
+        count, ops, _ = self.operands.shape
+        return int(count), int(ops), int(self.priorities.shape[1])
+
+
+#: Answers [count, ops] of 0 and 1, or keywords of :func:`score`: ``{"query_logits": …}``.
+Prediction = Union[npt.ArrayLike, Mapping[str, npt.ArrayLike]]
+
+#: A trained model, or a function from questions to predictions.
+Predictor = Union[Model, Callable[[Questions], Prediction]]
+
+
+class Row(NamedTuple):
+    """One model on the test sets of one task and size."""
+
+    task: str
+    """The data structure."""
+    nodes: int
+    """Nodes per sequence."""
+    name: str
+    """Whose score it is."""
+    mean: float
+    """Over the seeds."""
+    std: float
+    """The standard deviation over the seeds (n − 1)."""
+    worst: float
+    """The lowest of any seed."""
+    worst_seed: int
+    """Its seed."""
+    scores: tuple[Scores, ...]
+    """All scores, one for each seed; empty for rules."""
+
+
+class Benchmark(Sequence[Row]):
+    """The rows of :func:`benchmark`, printed as a table."""
+
+    def __init__(self, metric: str, seeds: Sequence[int], rows: Sequence[Row]) -> None:
+        #: The score that is compared.
+        self.metric = metric
+        #: The seeds, in order.
+        self.seeds = tuple(seeds)
+        self._rows = tuple(rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def at(self, name: str, task: str, nodes: int) -> Row:
+        """The row of one model at one size of a task."""
+        for row in self._rows:
+            if (row.name, row.task, row.nodes) == (name, task, nodes):
+                return row
+        raise KeyError(f"there is no row for {name} on {task} with {nodes} nodes")
+
+    def _cells(self) -> tuple[list[str], list[list[object]]]:
+        header = ["task", "nodes", "model", self.metric, "worst seed"]
+        rows: list[list[object]] = [
+            [row.task, row.nodes, row.name, f"{row.mean:.3f} ± {row.std:.3f}",
+             f"{row.worst:.3f} ({row.worst_seed})"]
+            for row in self._rows
+        ]
+        return header, rows
+
+    def __str__(self) -> str:
+        header, rows = self._cells()
+        lines = [header, *([str(cell) for cell in row] for row in rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
+            for line in lines
+        )
+
+    def __repr__(self) -> str:
+        return f"Benchmark({len(self)} rows of {self.metric}, seeds {list(self.seeds)})"
+
+    def _repr_html_(self) -> str:
+        return _html.table(*self._cells())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each model, task, size and seed, with all scores. Needs pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from None
+        return pandas.DataFrame(
+            [
+                {"task": row.task, "nodes": row.nodes, "model": row.name, "seed": seed, **scores}
+                for row in self._rows
+                for seed, scores in zip(self.seeds, row.scores)
+            ]
+        )
+
+
+def benchmark(
+    predictors: Mapping[str, Predictor | Sequence[Predictor]],
+    tasks: Sequence[Task] | Task = ("dsu", "lct"),
+    nodes: Sequence[int] | SupportsIndex = (20, 50, 100, 200),
+    seeds: Iterable[int] = range(5),
+    count: SupportsIndex = 35,
+    *,
+    metric: str = "f1",
+) -> Benchmark:
+    """Scores models on the paper's test sets, next to always answering 1 and to counting.
+
+    ``predictors`` has a name for each model: a :class:`Model`, or a function that is given
+    :class:`Questions`, which hold no truth, and returns the answers or a mapping of keywords of
+    :func:`score`. A list has one of them for each seed, as the paper's protocol has a model per
+    seed. A :class:`Model` is scored on the tasks that it was trained for.
+
+    The test set of a seed is the one that a run of that seed is tested on, and counting learns
+    from the training sequences of that seed: the numbers are those of ``pgn eval``.
+
+    >>> def coin(questions):
+    ...     return np.random.default_rng(0).integers(0, 2, questions.operands.shape[:2])
+    >>> print(pgn.benchmark({"coin": coin}, tasks="dsu", nodes=20, seeds=range(2)))
+    task  nodes  model     f1             worst seed
+    dsu   20     coin      0.548 ± 0.008  0.542 (1)
+    dsu   20     counting  0.882 ± 0.009  0.875 (0)
+    dsu   20     always 1  0.743 ± 0.010  0.736 (0)
+    """
+    all_seeds = [whole("seed", seed, 2**64 - 1) for seed in seeds]
+    if not all_seeds:
+        raise ValueError("seeds is empty; expected at least one")
+    every = {name: _for_each(name, given, len(all_seeds)) for name, given in predictors.items()}
+    all_tasks = [tasks] if isinstance(tasks, str) or callable(tasks) else list(tasks)
+    sizes = list(nodes) if isinstance(nodes, (Sequence, np.ndarray)) else [nodes]
+    rows = []
+    for task in all_tasks:
+        for size in sizes:
+            sets = [
+                sample(task, nodes=size, count=count, seed=seed, split="test")
+                for seed in all_seeds
+            ]
+            training = None if isinstance(task, str) else [
+                sample(task, nodes=20, seed=seed) for seed in all_seeds
+            ]
+            of_rules: list[Scores] = []
+            for name, given in every.items():
+                if any(isinstance(one, Model) and one.task != sets[0].task for one in given):
+                    continue
+                scores = [
+                    _judge(name, one, data, None if training is None else training[index])
+                    for index, (one, data) in enumerate(zip(given, sets))
+                ]
+                if any(found.get(metric) is None for found in scores):
+                    raise ValueError(f"{name} has no score {metric!r} on {sets[0].task}")
+                of_rules = of_rules or scores
+                values = [float(found[metric]) for found in scores]
+                rows.append(_row(sets[0], name, values, all_seeds, scores))
+            if metric == "f1":
+                if not of_rules:
+                    of_rules = [
+                        score(data, answers=np.ones_like(data.answers),
+                              counting=None if training is None else training[index])
+                        for index, data in enumerate(sets)
+                    ]
+                counted = [found["counting_f1"] for found in of_rules]
+                rows.append(_row(sets[0], "counting", counted, all_seeds, []))
+                ones = [found["f1_always_1"] for found in of_rules]
+                rows.append(_row(sets[0], "always 1", ones, all_seeds, []))
+    return Benchmark(metric, all_seeds, rows)
+
+
+def _for_each(name: str, given: Any, seeds: int) -> list[Predictor]:
+    many = list(given) if isinstance(given, Sequence) else [given] * seeds
+    if len(many) != seeds:
+        raise ValueError(f"{name} has {len(many)} predictors; expected one for each of {seeds} seeds")
+    for one in many:
+        if not isinstance(one, Model) and not callable(one):
+            raise TypeError(f"{name} is {one!r}; expected a Model or a function of Questions")
+    return many
+
+
+def _judge(name: str, predictor: Predictor, data: Dataset, training: Dataset | None) -> Scores:
+    if isinstance(predictor, Model):
+        return predictor.rollout(data).score(data, counting=training)
+    # Copies, so that not even by writing to them can a predictor change what it is judged by.
+    questions = Questions(data.task, data.seed, data.priorities.copy(), data.operands.copy())
+    predicted = predictor(questions)
+    given = dict(predicted) if isinstance(predicted, Mapping) else {"answers": predicted}
+    unknown = set(given) - {"answers", "query_logits", "pointers", "masks"}
+    if unknown:
+        raise ValueError(
+            f"{name} predicted {sorted(unknown)[0]!r}; expected answers, query_logits, pointers "
+            "or masks"
+        )
+    return score(data, **given, counting=training)
+
+
+def _row(
+    data: Dataset, name: str, values: list[float], seeds: list[int], scores: list[Scores]
+) -> Row:
+    lowest = int(np.argmin(values))
+    std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    mean = float(np.mean(values))
+    return Row(
+        data.task, data.nodes, name, mean, std, values[lowest], seeds[lowest], tuple(scores)
+    )

@@ -1,0 +1,305 @@
+//! Scores of predictions that come from anywhere: another framework, a rule, a person.
+
+use pgn_structures::{Node, Sequence};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Counting, Error, Result, Scores, Tally,
+    analysis::{Cases, rounded, shape::Comparison, share},
+};
+
+/// What a model, ours or not, predicted for one sequence.
+#[derive(Clone, Copy, Debug)]
+pub struct Prediction<'a> {
+    /// \[ops\], 0 or 1.
+    pub answers: &'a [u8],
+    /// \[ops, nodes\], 0 or 1, of models with masks.
+    pub masks: Option<&'a [u8]>,
+    /// \[ops, nodes\], after each operation, of models with pointers.
+    pub pointers: Option<&'a [Node]>,
+}
+
+/// What predictions scored, and what that is worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The scores that our own models get.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// The earliest operation, counted from 0, after which an answer or a pointer was wrong in
+    /// some sequence; absent if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<usize>,
+    /// The F₁ of counting on the same sequences, where there is a rule to compare with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counting_f1: Option<f64>,
+    /// How much better the answers are than counting allows, from 0 to 1
+    /// ([`BeyondCounting::gain`](crate::analysis::BeyondCounting::gain)).
+    pub beyond_counting: f64,
+    /// Share of steps after which the pointers are valid: no cycle, and the same nodes are
+    /// connected as in the truth. Absent without pointers, as are the following.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid: Option<f64>,
+    /// Harmonic mean of the next two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<f64>,
+    /// Of the pairs of nodes that are connected by the pointers, the share that is connected in
+    /// the truth; 1 if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair_precision: Option<f64>,
+    /// Of the pairs of nodes that are connected in the truth, the share that the pointers connect;
+    /// 1 if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair_recall: Option<f64>,
+}
+
+/// Scores one prediction for each sequence, `rule` beside them.
+///
+/// ```
+/// use pgn_lab::{Counting, Prediction, judge};
+/// use pgn_structures::{Dataset, Sampling, Split, Task};
+///
+/// let dsu = Task::named("dsu")?;
+/// let test = Dataset::sample(&dsu, &Sampling { split: Split::Test, ..Sampling::paper(20) })?;
+/// let truth: Vec<_> = test.sequences().collect();
+/// // Whoever answers 1 always knows nothing beyond counting.
+/// let ones = vec![1; test.ops];
+/// let always = Prediction { answers: &ones, masks: None, pointers: None };
+/// let rule = Counting::of_seed(&dsu, 0)?;
+/// let judgement = judge(&truth, &vec![always; truth.len()], Some(&rule))?;
+/// assert_eq!(judgement.scores.f1, judgement.scores.f1_always_1);
+/// assert!(judgement.counting_f1 > Some(judgement.scores.f1));
+/// assert_eq!(judgement.beyond_counting, 0.0);
+/// # Ok::<(), pgn_lab::Error>(())
+/// ```
+pub fn judge(
+    truth: &[Sequence<'_>],
+    predictions: &[Prediction<'_>],
+    rule: Option<&Counting>,
+) -> Result<Judgement> {
+    if truth.len() != predictions.len() {
+        return Err(Error::Request(format!(
+            "there are predictions for {} sequences; expected {}",
+            predictions.len(),
+            truth.len()
+        )));
+    }
+    for (index, (sequence, prediction)) in truth.iter().zip(predictions).enumerate() {
+        prediction.check(*sequence, index)?;
+    }
+    let (mut tally, mut cases, mut first_error) = (Tally::default(), Cases::default(), None);
+    for (&sequence, prediction) in truth.iter().zip(predictions) {
+        let wrong = prediction.first_error(sequence);
+        first_error = [first_error, wrong].into_iter().flatten().min();
+        cases.add(sequence, prediction.answers.iter().map(|&answer| answer == 1));
+        prediction.count(sequence, &mut tally);
+    }
+    let with_pointers = predictions.iter().any(|prediction| prediction.pointers.is_some());
+    let shapes = if with_pointers {
+        let pairs = truth.par_iter().zip(predictions);
+        Some(
+            pairs
+                .map(|(&sequence, p)| Shapes::of(sequence, p))
+                .reduce(Shapes::default, Shapes::add),
+        )
+    } else {
+        None
+    };
+    let [where_0, where_1] = cases.shares();
+    Ok(Judgement {
+        scores: tally.scores(),
+        first_error,
+        counting_f1: rule.map(|rule| rule.scores(truth.iter().copied()).f1),
+        beyond_counting: rounded(where_1 - where_0),
+        valid: shapes.map(|shapes| share(shapes.valid, shapes.steps)),
+        pairs: shapes.map(|shapes| {
+            let (precision, recall) = (shapes.precision(), shapes.recall());
+            let sum = precision + recall;
+            if sum == 0.0 { 0.0 } else { rounded(2.0 * precision * recall / sum) }
+        }),
+        pair_precision: shapes.map(|shapes| shapes.precision()),
+        pair_recall: shapes.map(|shapes| shapes.recall()),
+    })
+}
+
+impl Prediction<'_> {
+    fn check(&self, truth: Sequence<'_>, index: usize) -> Result<()> {
+        let n = truth.priorities.len();
+        let ops = truth.operations.len();
+        let wrong = |what: String| Err(Error::Request(format!("sequence {index}: {what}")));
+        for (name, found, expected) in [
+            ("answers", Some(self.answers.len()), ops),
+            ("masks", self.masks.map(<[u8]>::len), ops * n),
+            ("pointers", self.pointers.map(<[Node]>::len), ops * n),
+        ] {
+            if let Some(found) = found
+                && found != expected
+            {
+                return wrong(format!("there are {found} {name}; expected {expected}"));
+            }
+        }
+        let bits = [("answer", Some(self.answers)), ("mask", self.masks)];
+        for (name, values) in bits {
+            if let Some(bit) = values.and_then(|values| values.iter().find(|&&bit| bit > 1)) {
+                return wrong(format!("a predicted {name} is {bit}; expected 0 or 1"));
+            }
+        }
+        match self.pointers.and_then(|all| all.iter().find(|&&node| node as usize >= n)) {
+            Some(node) => {
+                wrong(format!("a predicted pointer is {node}; expected a node below {n}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The first operation after which an answer or a pointer is wrong.
+    fn first_error(&self, truth: Sequence<'_>) -> Option<usize> {
+        let n = truth.priorities.len();
+        (0..truth.operations.len()).find(|&t| {
+            let pointers = self.pointers.map(|all| &all[t * n..][..n]);
+            self.answers[t] != truth.answers[t]
+                || pointers.is_some_and(|pointers| pointers != truth.pointers_after(t))
+        })
+    }
+
+    fn count(&self, truth: Sequence<'_>, tally: &mut Tally) {
+        let mut all_right = true;
+        for (&answer, &truth) in self.answers.iter().zip(truth.answers) {
+            all_right &= tally.answer(answer == 1, truth == 1);
+        }
+        let exact = self.pointers == Some(truth.pointers);
+        tally.end(all_right, all_right && exact);
+        let (pointers, masks) = tally.hits();
+        if let Some(predicted) = self.pointers {
+            pointers.add(predicted.iter().copied(), truth.pointers);
+        }
+        if let Some(predicted) = self.masks {
+            masks.add(predicted.iter().copied(), truth.masks);
+        }
+    }
+}
+
+/// Whole numbers, so that no order of adding up matters.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shapes {
+    steps: u64,
+    valid: u64,
+    in_both: u64,
+    in_truth: u64,
+    in_model: u64,
+}
+
+impl Shapes {
+    fn of(truth: Sequence<'_>, prediction: &Prediction<'_>) -> Shapes {
+        let n = truth.priorities.len();
+        let steps = prediction.pointers.unwrap_or_default().chunks_exact(n.max(1)).enumerate();
+        let each = steps.map(|(t, pointers)| {
+            let compared = Comparison::of(pointers, truth.pointers_after(t));
+            Shapes {
+                steps: 1,
+                valid: u64::from(compared.is_valid()),
+                in_both: compared.pairs_in_both,
+                in_truth: compared.pairs_in_truth,
+                in_model: compared.pairs_in_model,
+            }
+        });
+        each.fold(Shapes::default(), Shapes::add)
+    }
+
+    fn add(self, other: Shapes) -> Shapes {
+        Shapes {
+            steps: self.steps + other.steps,
+            valid: self.valid + other.valid,
+            in_both: self.in_both + other.in_both,
+            in_truth: self.in_truth + other.in_truth,
+            in_model: self.in_model + other.in_model,
+        }
+    }
+
+    fn precision(&self) -> f64 {
+        if self.in_model == 0 { 1.0 } else { share(self.in_both, self.in_model) }
+    }
+
+    fn recall(&self) -> f64 {
+        if self.in_truth == 0 { 1.0 } else { share(self.in_both, self.in_truth) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pgn_engine::{Config, Model};
+    use pgn_structures::{Dataset, Sampling, Split, Task};
+
+    use super::*;
+    use crate::{
+        analysis::{BeyondCounting, PointerStudy},
+        evaluate_set,
+    };
+
+    fn test_set() -> Dataset {
+        let sampling = Sampling { count: 6, split: Split::Test, ..Sampling::paper(12) };
+        Dataset::sample(&Task::named("lct").unwrap(), &sampling).unwrap()
+    }
+
+    /// A model of ours, judged by its rollouts, has the scores that it gets elsewhere.
+    #[test]
+    fn the_same_scores_as_our_own_models() {
+        let set = test_set();
+        let truth: Vec<_> = set.sequences().collect();
+        let model = Model::new(Config::preset("pgn").unwrap(), 3).unwrap();
+        let rollouts = model.rollouts(&truth).unwrap();
+        let bits = |logits: &[f32]| -> Vec<u8> {
+            logits.iter().map(|&logit| u8::from(logit > 0.0)).collect()
+        };
+        let answers: Vec<_> = rollouts.iter().map(|rollout| bits(&rollout.query_logits)).collect();
+        let masks: Vec<_> =
+            rollouts.iter().map(|rollout| bits(rollout.mask_logits.as_ref().unwrap())).collect();
+        let predictions: Vec<_> = (0..truth.len())
+            .map(|i| Prediction {
+                answers: &answers[i],
+                masks: Some(&masks[i]),
+                pointers: rollouts[i].pointers.as_deref(),
+            })
+            .collect();
+        let judgement = judge(&truth, &predictions, None).unwrap();
+        assert_eq!(judgement.scores, evaluate_set(&model, &set).unwrap().scores);
+        assert_eq!(judgement.beyond_counting, BeyondCounting::of(&model, &set).unwrap().gain());
+        let study = PointerStudy::of(&model, &set).unwrap();
+        assert_eq!(judgement.valid, Some(study.valid));
+        assert_eq!(judgement.pair_precision, Some(study.pair_precision));
+        assert_eq!(judgement.pair_recall, Some(study.pair_recall));
+        assert!(judgement.first_error.is_some());
+    }
+
+    #[test]
+    fn the_truth_is_right_and_nonsense_is_refused() {
+        let set = test_set();
+        let truth: Vec<_> = set.sequences().collect();
+        let all: Vec<Prediction<'_>> = truth
+            .iter()
+            .map(|sequence| Prediction {
+                answers: sequence.answers,
+                masks: Some(sequence.masks),
+                pointers: Some(sequence.pointers),
+            })
+            .collect();
+        let judgement = judge(&truth, &all, None).unwrap();
+        assert_eq!((judgement.scores.f1, judgement.scores.sequences_exact), (1.0, Some(1.0)));
+        assert_eq!((judgement.first_error, judgement.valid), (None, Some(1.0)));
+        assert_eq!((judgement.pairs, judgement.beyond_counting), (Some(1.0), 1.0));
+
+        let sentence = |predictions: &[Prediction<'_>]| {
+            judge(&truth, predictions, None).unwrap_err().to_string()
+        };
+        assert!(sentence(&all[1..]).contains("for 5 sequences; expected 6"));
+        let mut wrong = all.clone();
+        let twos = vec![2; set.ops];
+        wrong[3].answers = &twos;
+        assert!(sentence(&wrong).contains("sequence 3: a predicted answer is 2; expected 0 or 1"));
+        wrong[3].answers = &twos[1..];
+        assert!(sentence(&wrong).contains("sequence 3: there are 17 answers; expected 18"));
+        let far = vec![12; set.ops * 12];
+        wrong[3] = Prediction { pointers: Some(&far), ..all[3] };
+        assert!(sentence(&wrong).contains("a predicted pointer is 12; expected a node below 12"));
+    }
+}

@@ -1,0 +1,132 @@
+//! The player alone: one recorded rollout in one HTML file.
+
+use pgn_engine::{Pointers, Rollout};
+use pgn_structures::{Node, Sequence};
+
+use super::{LICENCES, SCRIPT, STYLES, html::Html};
+use crate::{
+    Error, Result,
+    replay::{Guess, Replay, Step, Truth, moves},
+};
+
+/// The page of `pgn report` with nothing but a player in it: the truth and what a model, ours or
+/// not, did on the same operations. The text of an HTML file.
+///
+/// ```
+/// use pgn_engine::{Config, Model};
+/// use pgn_structures::{Dataset, Sampling, Task};
+///
+/// let set = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(8))?;
+/// let rollout = Model::new(Config::preset("pgn")?, 0)?.rollout(set.sequence(0))?;
+/// let page = pgn_viewer::player("dsu", set.sequence(0), &rollout)?;
+/// assert!(page.starts_with("<!doctype html>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn player(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<String> {
+    let replay = recorded(task, sequence, rollout)?;
+    let data = serde_json::to_string(&serde_json::json!({ "curves": [], "replays": [replay] }))
+        .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
+    let mut html = Html::new();
+    html.raw("<div data-replay=\"0\"></div>");
+    Ok(html.finish(&format!("A rollout: {task}"), &STYLES.concat(), SCRIPT, &data, LICENCES))
+}
+
+/// A rollout as the page replays it.
+fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<Replay> {
+    let (n, ops) = (sequence.nodes(), sequence.ops());
+    let wrong = |what: String| Error::Report(format!("the rollout {what}"));
+    for (name, found, expected) in [
+        ("query logits", Some(rollout.query_logits.len()), ops),
+        ("mask logits", rollout.mask_logits.as_ref().map(Vec::len), ops * n),
+        ("pointers", rollout.pointers.as_ref().map(Vec::len), ops * n),
+    ] {
+        if let Some(found) = found
+            && found != expected
+        {
+            return Err(wrong(format!("has {found} {name}; expected {expected}")));
+        }
+    }
+    let out_of_range = rollout.pointers.iter().flatten().find(|&&node| node as usize >= n);
+    if let Some(node) = out_of_range {
+        return Err(wrong(format!("has a pointer to {node}; expected a node below {n}")));
+    }
+    let start: Vec<Node> = (0..n as Node).collect();
+    let (mut truth, mut model) = (start.clone(), start);
+    let step = |t: usize| {
+        let logit = rollout.query_logits[t];
+        let operation = sequence.operations[t];
+        let masks = rollout.mask_logits.as_ref().map(|all| &all[t * n..][..n]);
+        let visited = masks.map(|logits| {
+            (0..).zip(logits).filter(|&(_, &logit)| logit <= 0.0).map(|(node, _)| node).collect()
+        });
+        Step {
+            u: operation.u,
+            v: operation.v,
+            truth: Truth {
+                answer: sequence.answers[t],
+                visited: (0..)
+                    .zip(sequence.mask(t))
+                    .filter(|&(_, &mask)| mask == 0)
+                    .map(|(node, _)| node)
+                    .collect(),
+                moved: moves(&mut truth, sequence.pointers_after(t)),
+            },
+            model: Guess {
+                answer: u8::from(logit > 0.0),
+                logit,
+                probability: 1.0 / (1.0 + (-logit).exp()),
+                visited,
+                moved: match &rollout.pointers {
+                    Some(all) => moves(&mut model, &all[t * n..][..n]),
+                    None => Vec::new(),
+                },
+            },
+        }
+    };
+    Ok(Replay {
+        task: task.to_owned(),
+        nodes: n,
+        priorities: sequence.priorities.to_vec(),
+        pointers: match (&rollout.pointers, &rollout.mask_logits) {
+            (None, _) => Pointers::None,
+            (Some(_), Some(_)) => Pointers::Masked,
+            (Some(_), None) => Pointers::Every,
+        },
+        has_masks: rollout.mask_logits.is_some(),
+        has_attention: false,
+        steps: (0..ops).map(step).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pgn_engine::{Config, Model};
+    use pgn_structures::{Dataset, Sampling, Task};
+
+    use super::*;
+
+    #[test]
+    fn a_rollout_is_replayed_step_by_step() {
+        let set = Dataset::sample(&Task::named("lct").unwrap(), &Sampling::paper(9)).unwrap();
+        let sequence = set.sequence(0);
+        let model = Model::new(Config::preset("pgn").unwrap(), 1).unwrap();
+        let mut rollout = model.rollout(sequence).unwrap();
+        let replay = recorded("lct", sequence, &rollout).unwrap();
+        assert_eq!(replay.steps.len(), set.ops);
+        let mut pointers: Vec<Node> = (0..9).collect();
+        for (t, step) in replay.steps.iter().enumerate() {
+            for &[node, to] in &step.truth.moved {
+                pointers[node as usize] = to;
+            }
+            assert_eq!(pointers, sequence.pointers_after(t));
+            assert_eq!(step.model.answer == 1, rollout.query_logits[t] > 0.0);
+        }
+        assert!(player("lct", sequence, &rollout).unwrap().contains("data-replay"));
+        rollout.pointers.as_mut().unwrap()[3] = 9;
+        let error = player("lct", sequence, &rollout).unwrap_err().to_string();
+        assert!(error.contains("has a pointer to 9; expected a node below 9"), "{error}");
+        rollout.query_logits.pop();
+        let error = player("lct", sequence, &rollout).unwrap_err().to_string();
+        assert!(error.contains("has 12 query logits; expected 13"), "{error}");
+    }
+}
