@@ -232,6 +232,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        Stop,
         analysis::{BeyondCounting, PointerStudy},
         evaluate_set,
     };
@@ -262,7 +263,7 @@ mod tests {
             })
             .collect();
         let judgement = judge(&truth, &predictions, None).unwrap();
-        assert_eq!(judgement.scores, evaluate_set(&model, &set).unwrap().scores);
+        assert_eq!(judgement.scores, evaluate_set(&model, &set, Stop::NEVER).unwrap().scores);
         assert_eq!(judgement.beyond_counting, BeyondCounting::of(&model, &set).unwrap().gain());
         let study = PointerStudy::of(&model, &set).unwrap();
         assert_eq!(judgement.valid, Some(study.valid));
