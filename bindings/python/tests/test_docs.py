@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pgn
 import pytest
-from pgn import _dataset, _model, _structure, _train
+from pgn import _dataset, _model, _settings, _structure
 
 ROOT = Path(__file__).parent.parent
 
@@ -106,7 +106,11 @@ def test_stubs_say_what_is_there() -> None:
 
 def test_keywords_of_train_are_documented() -> None:
     keywords = set(inspect.signature(pgn.config).parameters)
-    assert set(_train._PLACES) <= keywords
-    assert keywords - set(_train._PLACES) == {"task", "model", "seed", "epochs", "config", "network"}
+    assert set(_settings._PLACES) <= keywords
+    assert keywords - set(_settings._PLACES) == {
+        "task", "model", "seed", "epochs", "config", "network"
+    }
+    typed = set(pgn.Settings.__annotations__)
+    assert typed == keywords - {"task", "model", "seed", "epochs"}
     assert _dataset.Dataset is pgn.Dataset and _model.Model is pgn.Model
     assert _structure.Structure is pgn.Structure

@@ -269,10 +269,10 @@ def test_a_structure_that_fails_while_training(tmp_path: Path) -> None:
 def test_the_callback_is_told_everything(model: pgn.Model) -> None:
     told: list[pgn.Progress] = []
     trained = pgn.train("dsu", callback=told.append, **SMALL)
-    assert [progress.epoch for progress in told] == list(range(7))
+    # After every epoch, as it says: not before the first.
+    assert [progress.epoch for progress in told] == list(range(1, 7))
     assert all(progress.epochs == 6 for progress in told)
-    assert told[0].loss is None and told[0].f1 is None
-    for progress, line in zip(told[1:], trained.metrics):
+    for progress, line in zip(told, trained.metrics):
         assert progress.loss == line["losses"]["total"]
         assert progress.f1 == line["validation"]["f1"]
     assert trained.results is not None
@@ -294,7 +294,7 @@ def test_what_a_callback_raises_ends_the_run(runs: Path, tmp_path: Path) -> None
         pgn.load(tmp_path / "run")
     first: list[int] = []
     pgn.train("dsu", out=tmp_path / "run", callback=lambda p: first.append(p.epoch), **SMALL)
-    assert first[0] == 3
+    assert first[0] == 4
     assert_same_run(tmp_path / "run", runs / "dsu-pgn")
     # Finished already: nothing is done.
     again = pgn.train("dsu", out=tmp_path / "run", callback=lambda p: 1 / 0, **SMALL)
@@ -376,7 +376,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
     with pytest.raises(StopIteration):
         pgn.train("dsu", out=run, epochs=100_000, callback=stop, test_nodes=[20])
-    assert told == [epoch]
+    assert told == [epoch + 1]
 
 
 def test_refusals_are_the_programs(program: Callable[..., str], tmp_path: Path) -> None:

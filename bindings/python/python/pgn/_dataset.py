@@ -42,7 +42,7 @@ class Dataset:
     >>> data[:2]
     Dataset(task='lct', count=2, ops=7, nodes=5, seed=0, split='train')
     >>> len(data[data.answers.any(axis=1)]), data[[4, 0]] == pgn.concatenate([data[4], data[0]])
-    (9, True)
+    (10, True)
     >>> data == pgn.Dataset(**data.arrays(), task="lct", split="train")
     True
     """

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from html import escape
 from pathlib import Path
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
+import numpy.typing as npt
 
 from pgn import _native
 from pgn._dataset import Dataset
@@ -51,7 +52,7 @@ def play(data: Dataset, rollout: Rollout, sequence: SupportsIndex = 0) -> Player
             f"{list(data.answers.shape)}; expected a rollout of this data"
         )
 
-    def part(values: np.ndarray | None) -> np.ndarray | None:  # type: ignore[type-arg]
+    def part(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
         return None if values is None else np.ascontiguousarray(values[index])
 
     logits = np.ascontiguousarray(rollout.query_logits[index])

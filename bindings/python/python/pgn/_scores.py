@@ -110,7 +110,7 @@ def score(
     >>> perfect.f1, perfect.sequences_exact, perfect.valid, perfect.first_error
     (1.0, 1.0, 1.0, None)
     >>> round(perfect.counting_f1, 2)
-    0.63
+    0.64
     """
     shape = (data.count, data.ops)
     if (answers is None) == (query_logits is None):
