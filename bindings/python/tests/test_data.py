@@ -186,7 +186,7 @@ def test_more_refusals(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         pgn.sample("dsu", nodes=2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="unknown split"):
-        pgn.sample("dsu", nodes=4, split="weights")
+        pgn.sample("dsu", nodes=4, split="weights")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="do not fit in memory"):
         pgn.sample("dsu", nodes=2**24, ops=2**40, count=2**40)
     with pytest.raises(ValueError, match="either nodes or priorities"):

@@ -157,7 +157,7 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="a priority is NaN"):
         pgn.DisjointSet([0.1, float("nan")])
     with pytest.raises(ValueError, match="linking is x; expected"):
-        pgn.DisjointSet(3, linking="x")
+        pgn.DisjointSet(3, linking="x")  # type: ignore[arg-type]
 
 
 def test_a_class_that_draws_its_own_operations() -> None:

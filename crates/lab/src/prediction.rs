@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Stop,
+        Examples, Stop,
         analysis::{BeyondCounting, PointerStudy},
         evaluate_set,
     };
@@ -263,9 +263,12 @@ mod tests {
             })
             .collect();
         let judgement = judge(&truth, &predictions, None).unwrap();
-        assert_eq!(judgement.scores, evaluate_set(&model, &set, Stop::NEVER).unwrap().scores);
-        assert_eq!(judgement.beyond_counting, BeyondCounting::of(&model, &set).unwrap().gain());
-        let study = PointerStudy::of(&model, &set).unwrap();
+        let examples = Examples::from(set.clone());
+        let scores = evaluate_set(&model, &examples, Stop::NEVER).unwrap().scores;
+        assert_eq!(judgement.scores, scores);
+        let beyond = BeyondCounting::of(&model, &examples).unwrap();
+        assert_eq!(judgement.beyond_counting, beyond.gain());
+        let study = PointerStudy::of(&model, &examples).unwrap();
         assert_eq!(judgement.valid, Some(study.valid));
         assert_eq!(judgement.pair_precision, Some(study.pair_precision));
         assert_eq!(judgement.pair_recall, Some(study.pair_recall));
