@@ -16,6 +16,7 @@
 //! `docs/machines.md` has the idea, the proof and its assumptions.
 
 mod action;
+pub mod compile;
 mod consistent;
 mod definition;
 mod draft;
@@ -31,6 +32,7 @@ mod store;
 mod view;
 
 pub use action::{Action, Write};
+pub use compile::Compiled;
 pub use definition::Definition;
 pub use draft::Draft;
 pub use error::{Error, Result};

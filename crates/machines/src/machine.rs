@@ -376,6 +376,6 @@ fn see(
 
 /// Micro-steps after which an operation is taken not to end: more than any of a program that
 /// walks over all nodes a few times takes.
-fn steps_allowed(store: &Store) -> u64 {
+pub(crate) fn steps_allowed(store: &Store) -> u64 {
     10_000 + 100 * store.len() as u64
 }

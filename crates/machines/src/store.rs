@@ -96,6 +96,10 @@ impl Store {
         std::mem::take(&mut self.marks)
     }
 
+    pub(crate) fn add_marks(&mut self, marks: Vec<(u8, Node)>) {
+        self.marks.extend(marks);
+    }
+
     /// All fields of all nodes, for comparing two stores.
     pub fn words(&self) -> &[u32] {
         &self.words

@@ -1,0 +1,298 @@
+//! From a table of views and actions to a decision tree.
+
+use std::collections::BTreeMap;
+
+use super::tree::{Branch, Effect, Found, Outcome, Test, Tree};
+use crate::lens::{Lens, Read};
+use crate::{Action, Error, Machine, Result, Seen, View, Write};
+
+/// A view with its action, and what the lens's reads found in it.
+struct Case<'a> {
+    view: &'a View,
+    action: &'a Action,
+    /// Per slot of the lens: the node in it; `None` for nil and for what lies beyond nil.
+    slots: Vec<Option<u8>>,
+    /// Equal for cases whose actions are the same writes in terms of access paths.
+    label: usize,
+    weight: f64,
+}
+
+/// What is known at a place in the tree.
+#[derive(Clone, Default)]
+struct Known {
+    /// Which reads of the lens have been made.
+    reads: Vec<bool>,
+    /// The slots that have been filled, in that order.
+    slots: Vec<u8>,
+}
+
+/// Compiles a table of views and actions, such as a certified network's on all consistent views.
+///
+/// The tree is exact on the table, and reads no more than it needs: at each place the read that
+/// tells most about the action. `weight` says how often a view is met, for trees that are quick
+/// where it matters; a constant will do.
+pub(crate) fn build(
+    machine: &Machine,
+    pairs: &[(View, Action)],
+    weight: &dyn Fn(&View) -> f64,
+) -> Result<Tree> {
+    let signature = machine.signature();
+    let mut states = Vec::new();
+    for (state, lens) in (0..).zip(machine.lenses()) {
+        let declared = &signature.states[usize::from(state)];
+        if declared.halt.is_some() {
+            states.push(None);
+            continue;
+        }
+        let mut cases: Vec<Case> = pairs
+            .iter()
+            .filter(|(view, _)| view.state == state)
+            .map(|(view, action)| {
+                let slots = slots_of(lens, view);
+                Case { view, action, slots, label: 0, weight: weight(view).max(1e-6) }
+            })
+            .collect();
+        if cases.is_empty() {
+            let name = &declared.name;
+            return Err(Error::Tree(format!("there is no view of state `{name}` in the table")));
+        }
+        let all: Vec<u8> = (0..lens.paths.len() as u8).collect();
+        let mut labels = BTreeMap::new();
+        for case in &mut cases {
+            let label = express(case, &all);
+            let next = labels.len();
+            case.label = *labels.entry(label).or_insert(next);
+        }
+        let known = Known { reads: vec![false; lens.reads.len()], slots: Vec::new() };
+        let branch = grow(lens, &cases.iter().collect::<Vec<_>>(), &known).ok_or_else(|| {
+            Error::Tree(format!(
+                "two views of state `{}` look the same and have different actions",
+                declared.name
+            ))
+        })?;
+        states.push(Some(simplify(branch)));
+    }
+    Ok(Tree { signature: signature.clone(), states })
+}
+
+/// What the slots of a lens hold in a view.
+fn slots_of(lens: &Lens, view: &View) -> Vec<Option<u8>> {
+    let mut slots: Vec<Option<u8>> = Vec::with_capacity(lens.paths.len());
+    for &read in &lens.reads {
+        let seen = match read {
+            Read::Register(register) => view.registers[usize::from(register)],
+            Read::Pointer(from, field) => match slots[usize::from(from)] {
+                Some(node) => view.pointer(node, usize::from(field)),
+                None => Seen::Nil,
+            },
+            _ => continue,
+        };
+        slots.push(match seen {
+            Seen::Node(node) => Some(node),
+            _ => None,
+        });
+    }
+    slots
+}
+
+/// The action of a case in terms of known slots, or `None` if it writes to, or writes, a node
+/// that none of them holds.
+fn express(case: &Case, known: &[u8]) -> Option<(Vec<Effect>, u8)> {
+    let action = case.action;
+    let slot_of =
+        |node: u8| known.iter().copied().find(|&slot| case.slots[usize::from(slot)] == Some(node));
+    let target = |write: Write| match write {
+        Write::Node(node) => slot_of(node).map(Some),
+        _ => Some(None),
+    };
+    let mut effects = Vec::new();
+    let nodes = usize::from(case.view.nodes);
+    for node in 0..nodes {
+        let row = |len: usize| {
+            let stride = len / nodes;
+            (0..stride).map(move |index| (index as u8, node * stride + index))
+        };
+        for (field, index) in row(action.pointers.len()) {
+            if action.pointers[index] != Write::Keep {
+                let to = target(action.pointers[index])?;
+                effects.push(Effect::Pointer { slot: slot_of(node as u8)?, field, to });
+            }
+        }
+        for (bit, index) in row(action.toggles.len()) {
+            if action.toggles[index] {
+                effects.push(Effect::Toggle { slot: slot_of(node as u8)?, bit });
+            }
+        }
+        for (mark, index) in row(action.marks.len()) {
+            if action.marks[index] {
+                effects.push(Effect::Mark { slot: slot_of(node as u8)?, mark });
+            }
+        }
+    }
+    for (register, &write) in (0..).zip(&action.registers) {
+        if write != Write::Keep {
+            effects.push(Effect::Register { register, to: target(write)? });
+        }
+    }
+    for (control, &value) in (0..).zip(&action.controls) {
+        effects.extend(value.map(|value| Effect::Control { control, value }));
+    }
+    effects.sort_unstable();
+    Some((effects, action.next))
+}
+
+/// The tree for cases that agree in all that is known; `None` if they cannot be told apart.
+fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
+    let first = express(cases[0], &known.slots);
+    if first.is_some() && cases[1..].iter().all(|case| express(case, &known.slots) == first) {
+        let (effects, next) = first?;
+        return Some(Branch::Act { effects, next });
+    }
+    let mut best: Option<(f64, usize, Groups)> = None;
+    let mut slot = 0;
+    for (index, &read) in lens.reads.iter().enumerate() {
+        let fills = matches!(read, Read::Register(_) | Read::Pointer(..)).then_some(slot);
+        slot += u8::from(fills.is_some());
+        if known.reads[index] {
+            continue;
+        }
+        let Some(groups) = split(cases, known, read, fills) else { continue };
+        let uncertainty: f64 = groups.values().map(|group| entropy(group)).sum();
+        if best.as_ref().is_none_or(|(least, ..)| uncertainty < least - 1e-9) {
+            best = Some((uncertainty, index, groups));
+        }
+    }
+    let (_, index, groups) = best?;
+    let read = lens.reads[index];
+    let slot = lens.reads[..index]
+        .iter()
+        .filter(|read| matches!(read, Read::Register(_) | Read::Pointer(..)))
+        .count() as u8;
+    let mut known = known.clone();
+    known.reads[index] = true;
+    let test = match read {
+        Read::Control(control) => Test::Control { control },
+        Read::Register(register) => {
+            known.slots.push(slot);
+            Test::Register { register, slot }
+        }
+        Read::Pointer(from, field) => {
+            known.slots.push(slot);
+            Test::Pointer { from, field, slot }
+        }
+        Read::Bit(slot, bit) => Test::Bit { slot, bit },
+        Read::Less(a, b) => Test::Less { a, b },
+    };
+    let outcomes = groups
+        .into_iter()
+        .map(|(found, group)| {
+            Some(Outcome { found: vec![found], then: grow(lens, &group, &known)? })
+        })
+        .collect::<Option<_>>()?;
+    Some(Branch::Read { test, outcomes })
+}
+
+type Groups<'a> = BTreeMap<Found, Vec<&'a Case<'a>>>;
+
+/// The cases by what a read finds; `None` if it cannot be made here.
+fn split<'a>(
+    cases: &[&'a Case<'a>],
+    known: &Known,
+    read: Read,
+    fills: Option<u8>,
+) -> Option<Groups<'a>> {
+    let node = |slot: u8| {
+        // All cases agree on whether a slot that has been read is nil.
+        let read = known.slots.contains(&slot);
+        cases[0].slots[usize::from(slot)].filter(|_| read)
+    };
+    match read {
+        Read::Control(_) | Read::Register(_) => {}
+        Read::Pointer(slot, _) | Read::Bit(slot, _) => {
+            node(slot)?;
+        }
+        Read::Less(a, b) => {
+            if node(a)? == node(b)? {
+                return None;
+            }
+        }
+    }
+    let mut groups = Groups::new();
+    for &case in cases {
+        let at = |slot: u8| case.slots[usize::from(slot)];
+        let found = match (read, fills) {
+            (_, Some(slot)) => match at(slot) {
+                None => Found::Nil,
+                node => match known.slots.iter().find(|&&slot| at(slot) == node) {
+                    Some(&same) => Found::Same(same),
+                    None => Found::New,
+                },
+            },
+            (Read::Control(control), _) => Found::Value(case.view.controls[usize::from(control)]?),
+            (Read::Bit(slot, bit), _) => Found::Truth(case.view.bit(at(slot)?, usize::from(bit))?),
+            (Read::Less(a, b), _) => Found::Truth(case.view.less(at(a)?, at(b)?)?),
+            _ => return None,
+        };
+        groups.entry(found).or_default().push(case);
+    }
+    Some(groups)
+}
+
+/// Weight times entropy of the actions of a group.
+fn entropy(group: &[&Case]) -> f64 {
+    let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
+    for case in group {
+        *counts.entry(case.label).or_default() += case.weight;
+    }
+    let total: f64 = counts.values().sum();
+    counts.values().map(|&count| -count * (count / total).ln()).sum()
+}
+
+/// Joins outcomes with the same consequences, and leaves out reads that nothing depends on.
+fn simplify(branch: Branch) -> Branch {
+    let Branch::Read { test, outcomes } = branch else { return branch };
+    let mut joined: Vec<Outcome> = Vec::new();
+    for Outcome { found, then } in outcomes {
+        let then = simplify(then);
+        match joined.iter_mut().find(|outcome| outcome.then == then) {
+            Some(outcome) => outcome.found.extend(found),
+            None => joined.push(Outcome { found, then }),
+        }
+    }
+    let slot = match test {
+        Test::Register { slot, .. } | Test::Pointer { slot, .. } => Some(slot),
+        _ => None,
+    };
+    if let Some(slot) = slot {
+        generalise(&mut joined, slot);
+    }
+    if joined.len() == 1 && slot.is_none_or(|slot| !joined[0].then.uses(slot)) {
+        return joined.remove(0).then;
+    }
+    // What is hardest to test for comes last, where no test is needed.
+    let untested = [Found::New, Found::Truth(false)];
+    joined.sort_by_key(|outcome| {
+        (outcome.found.iter().any(|found| untested.contains(found)), outcome.found.len())
+    });
+    Branch::Read { test, outcomes: joined }
+}
+
+/// Lets what follows a new node stand for the other outcomes too, where it does the same with
+/// what was found, be it nil or a node seen before.
+fn generalise(outcomes: &mut Vec<Outcome>, slot: u8) {
+    let Some(index) = outcomes.iter().position(|o| o.found.contains(&Found::New)) else { return };
+    let mut general = outcomes.remove(index);
+    outcomes.retain(|outcome| {
+        let replaced = match outcome.found[..] {
+            [Found::Nil] => general.then.with(slot, None),
+            [Found::Same(same)] => general.then.with(slot, Some(same)),
+            _ => None,
+        };
+        let covered = replaced.as_ref() == Some(&outcome.then);
+        if covered {
+            general.found.extend(&outcome.found);
+        }
+        !covered
+    });
+    outcomes.push(general);
+}

@@ -1,0 +1,93 @@
+//! Certified machines, compiled: decision trees over reads, run without a network.
+
+mod build;
+mod code;
+mod tree;
+
+pub use tree::{Branch, Effect, Found, Outcome as ReadOutcome, Test, Tree};
+
+use code::Code;
+use pgn_structures::Node;
+
+use crate::machine::steps_allowed;
+use crate::{Action, Machine, Outcome, Result, Store, View};
+
+/// A machine compiled to a [`Tree`], ready to run.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pgn_machines::{Compiled, Machine, Outcome, Store, programs::dsu};
+///
+/// let machine = Machine::new(Arc::new(dsu()))?;
+/// // The table of a network that was certified; here the program's own.
+/// let compiled = Compiled::new(&machine, &machine.consistent())?;
+/// let mut store = Store::new(machine.signature(), &[0.1, 0.7, 0.4, 0.9]);
+/// let query_union = machine.operation("query_union")?;
+/// assert_eq!(compiled.run(&mut store, query_union, &[0, 1])?, Outcome::Answer(true));
+/// assert_eq!(compiled.run(&mut store, query_union, &[1, 0])?, Outcome::Answer(false));
+/// # Ok::<(), pgn_machines::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Compiled {
+    machine: Machine,
+    tree: Tree,
+    fast: Code,
+    recording: Code,
+}
+
+impl Compiled {
+    /// Compiles a table of views and actions: all consistent views, with a network's actions.
+    pub fn new(machine: &Machine, pairs: &[(View, Action)]) -> Result<Self> {
+        Compiled::weighted(machine, pairs, &|_| 1.0)
+    }
+
+    /// The same, for trees that are quickest on views of large weight.
+    pub fn weighted(
+        machine: &Machine,
+        pairs: &[(View, Action)],
+        weight: &dyn Fn(&View) -> f64,
+    ) -> Result<Self> {
+        let tree = build::build(machine, pairs, weight)?;
+        let (fast, recording) = (Code::of(&tree, false)?, Code::of(&tree, true)?);
+        Ok(Compiled { machine: machine.clone(), tree, fast, recording })
+    }
+
+    /// The machine it was compiled from.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The decision trees.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Carries out an operation; visited nodes are not noted.
+    pub fn run(&self, store: &mut Store, operation: usize, arguments: &[Node]) -> Result<Outcome> {
+        let state = self.machine.begin(store, operation, arguments)?;
+        let limit = steps_allowed(store);
+        let mut marks = Vec::new();
+        let mut mark = |mark, node| marks.push((mark, node));
+        let end = self.fast.run(store, state, limit, &mut (), &mut mark)?;
+        store.add_marks(marks);
+        Ok(self.machine.outcome(store, end).unwrap_or(Outcome::Done))
+    }
+
+    /// Carries out an operation; the nodes it visited are in [`Store::visited`].
+    pub fn run_recording(
+        &self,
+        store: &mut Store,
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
+        let state = self.machine.begin(store, operation, arguments)?;
+        let limit = steps_allowed(store);
+        let mut visited = std::mem::take(&mut store.visited);
+        let mut marks = Vec::new();
+        let mut mark = |mark, node| marks.push((mark, node));
+        let end = self.recording.run(store, state, limit, &mut visited, &mut mark);
+        store.visited = visited;
+        store.add_marks(marks);
+        Ok(self.machine.outcome(store, end?).unwrap_or(Outcome::Done))
+    }
+}
