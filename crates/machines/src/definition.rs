@@ -4,6 +4,9 @@ use pgn_structures::Rng;
 
 use crate::{Call, Memory, Program, Signature, Store, View};
 
+/// A predicate on what was read so far.
+type Holds = fn(&View) -> bool;
+
 /// A [`Program`] made of functions: the short way to write one in Rust.
 ///
 /// ```
@@ -38,7 +41,7 @@ use crate::{Call, Memory, Program, Signature, Store, View};
 pub struct Definition {
     signature: Signature,
     step: fn(u8, &mut dyn Memory) -> Option<u8>,
-    invariants: Vec<(String, fn(&View) -> bool)>,
+    invariants: Vec<(String, Holds)>,
     sample: Option<fn(&Store, &mut Rng) -> Call>,
 }
 

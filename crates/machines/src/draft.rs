@@ -265,7 +265,7 @@ impl Memory for Draft<'_> {
             Some(set) => set,
             None => {
                 self.reads.insert(PathRead::Bit(self.path_of(node), bit as u8));
-                let set = match &self.source {
+                match &self.source {
                     Source::Store(store, known) => {
                         let set = store.bit(known[node as usize], bit);
                         self.view.bits[index] = Some(set);
@@ -275,8 +275,7 @@ impl Memory for Draft<'_> {
                         let put = |view: &mut View, set| view.bits[index] = Some(set);
                         self.choose(&[false, true], put).unwrap_or(false)
                     }
-                };
-                set
+                }
             }
         };
         stored ^ self.action.toggles[index]

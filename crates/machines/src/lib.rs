@@ -11,11 +11,14 @@
 //! | a data structure of your own | [`Definition`], [`Program`], [`Memory`], [`Signature`] |
 //! | pairs to train on | [`Machine::consistent`], [`Machine::traces`] |
 //! | to run a network | [`Machine::run`] with any function from views to actions |
+//! | to prove a network right | [`certify`] |
+//! | speed | [`Compiled`], [`Memoised`] |
 //! | ready-made structures | [`programs`] |
 //!
 //! `docs/machines.md` has the idea, the proof and its assumptions.
 
 mod action;
+mod certificate;
 pub mod compile;
 mod consistent;
 mod definition;
@@ -32,6 +35,7 @@ mod store;
 mod view;
 
 pub use action::{Action, Write};
+pub use certificate::{Certificate, Failure, Memoised, StateReport, certify, certify_on};
 pub use compile::Compiled;
 pub use definition::Definition;
 pub use draft::Draft;

@@ -50,20 +50,39 @@ pub enum Outcome {
 pub struct Machine {
     program: Arc<dyn Program>,
     lenses: Vec<Lens>,
+    consistent: Arc<[(View, Action)]>,
 }
 
 impl Machine {
-    /// Finds the lenses of a program.
+    /// Finds the lenses and the consistent views of a program.
     pub fn new(program: Arc<dyn Program>) -> Result<Self> {
         program.signature().check().map_err(Error::Program)?;
-        let lenses = (0..)
-            .zip(&program.signature().states)
-            .map(|(state, declared)| match declared.halt {
-                Some(_) => Ok(Lens::default()),
-                None => consistent::lens_of(&*program, state),
-            })
-            .collect::<Result<_>>()?;
-        Ok(Machine { program, lenses })
+        let mut lenses = Vec::new();
+        let mut pairs = Vec::new();
+        for (state, declared) in (0..).zip(&program.signature().states) {
+            if declared.halt.is_some() {
+                lenses.push(Lens::default());
+                continue;
+            }
+            let lens = consistent::lens_of(&*program, state)?;
+            for view in consistent::views(&*program, state, &lens)? {
+                match action_of(&*program, &view) {
+                    Ok(Some(action)) => pairs.push((view, action)),
+                    Ok(None) => {}
+                    // A step that reads what its lens does not show is no function of its reads.
+                    Err(()) => {
+                        return Err(Error::Program(format!(
+                            "state `{}` of program `{}` does not read the same twice, here:\n{}",
+                            declared.name,
+                            program.signature().name,
+                            view.picture(program.signature())
+                        )));
+                    }
+                }
+            }
+            lenses.push(lens);
+        }
+        Ok(Machine { program, lenses, consistent: pairs.into() })
     }
 
     /// The program.
@@ -96,26 +115,12 @@ impl Machine {
 
     /// What the program does on a view; `None` where it is not defined.
     pub fn action(&self, view: &View) -> Option<Action> {
-        let mut draft = Draft::of_view(self.signature(), view.clone());
-        let next = self.program.step(view.state, &mut draft)?;
-        draft.finish(next)
+        action_of(&*self.program, view).ok().flatten()
     }
 
     /// Every consistent view on which the program is defined, with its action, by state.
     pub fn consistent(&self) -> Vec<(View, Action)> {
-        let mut pairs = Vec::new();
-        for (state, lens) in (0..).zip(&self.lenses) {
-            if self.signature().states[usize::from(state)].halt.is_some() {
-                continue;
-            }
-            // `new` has enumerated what the program reads; the lens shows little more.
-            let views = consistent::views(&*self.program, state, lens).unwrap_or_default();
-            pairs.extend(views.into_iter().filter_map(|view| {
-                let action = self.action(&view)?;
-                Some((view, action))
-            }));
-        }
-        pairs
+        self.consistent.to_vec()
     }
 
     /// The different views met in these operations, with the program's actions, in the order in
@@ -349,6 +354,17 @@ impl Machine {
         let signature = self.signature();
         Error::Undefined { program: signature.name.clone(), view: view.picture(signature) }
     }
+}
+
+/// What a program does on a view: nothing where it is not defined, an error if the view does not
+/// show all that it reads.
+fn action_of(program: &dyn Program, view: &View) -> std::result::Result<Option<Action>, ()> {
+    let mut draft = Draft::of_view(program.signature(), view.clone());
+    let next = program.step(view.state, &mut draft);
+    if draft.failed() {
+        return Err(());
+    }
+    Ok(next.and_then(|next| draft.finish(next)))
 }
 
 /// Adds what was found behind a pointer to a view.
