@@ -1,14 +1,11 @@
 //! A trained model and what it is asked.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pgn_engine::Example;
-use pgn_lab::{
-    Data, Error as LabError, Examples, RunConfig, Stop, TestConfig, TestScores, evaluate_examples,
-    evaluate_set, evaluate_streams, load_run,
-};
-use pgn_structures::{Sampling, Task};
+use pgn_lab::{Error as LabError, Run, RunConfig, Stop, TestSets, evaluate_examples};
+use pgn_structures::Task;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
@@ -22,9 +19,7 @@ use crate::{
 /// The native half of `pgn.Model`.
 #[pyclass(module = "pgn._native", frozen)]
 pub struct Model {
-    config: RunConfig,
-    model: Arc<pgn_engine::Model>,
-    task: Option<Data>,
+    run: Run,
 }
 
 #[pymethods]
@@ -33,34 +28,28 @@ impl Model {
     #[new]
     #[pyo3(signature = (run, task=None))]
     fn new(run: PathBuf, task: Option<&Bound<'_, PyAny>>) -> PyResult<Model> {
-        let (config, model) = load_run(&run).map_err(Error::from)?;
-        let task = match task {
-            Some(task) => Some(own::task(task)?),
+        let own = task.map(own::task).transpose()?;
+        let find = |name: &str| match own {
+            Some(own) if own.name() != name => Err(LabError::File {
+                path: run.clone(),
+                trouble: format!("its task is {name}; expected {}", own.name()),
+            }),
+            Some(own) => Ok(Some(own)),
             // A structure this program does not have: its model still answers.
-            None => Task::named(&config.task).ok(),
+            None => Ok(Task::named(name).ok()),
         };
-        if let Some(task) = &task
-            && task.name() != config.task
-        {
-            let error = format!("its task is {}; expected {}", config.task, task.name());
-            return Err(PyValueError::new_err(format!("{}: {error}", run.display())));
-        }
-        let task = match task {
-            Some(task) => Some(Data::tests_only(&config, &task, &run).map_err(Error::from)?),
-            None => None,
-        };
-        Ok(Model { config, model: Arc::new(model), task })
+        Ok(Model { run: Run::load_with(&run, find).map_err(Error::from)? })
     }
 
     /// `config.toml` as JSON.
     fn config(&self) -> PyResult<String> {
-        json(&self.config)
+        json(self.run.config())
     }
 
     /// The weights by name.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let weights = PyDict::new(py);
-        let parameters = self.model.parameters();
+        let parameters = self.run.model().parameters();
         for tensor in parameters.tensors() {
             let values = parameters.get(tensor.name).unwrap_or_default();
             let array: Bound<'_, PyArrayDyn<f32>> =
@@ -73,15 +62,15 @@ impl Model {
     /// Scores on a data set, as JSON.
     fn evaluate(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<String> {
         let scores = self.over(py, &data, |examples| {
-            evaluate_examples(&self.model, examples, Stop::NEVER).map_err(Error::from)
+            evaluate_examples(self.run.model(), examples, Stop::NEVER).map_err(Error::from)
         })?;
         json(&scores)
     }
 
     /// Free rollouts of a data set.
     fn rollout<'py>(&self, py: Python<'py>, data: Arrays<'py>) -> PyResult<Parts<'py>> {
-        let rollouts =
-            self.over(py, &data, |examples| self.model.rollouts(examples).map_err(Error::from))?;
+        let rollouts = self
+            .over(py, &data, |examples| self.run.model().rollouts(examples).map_err(Error::from))?;
         rollout::parts(py, rollouts, data.shape()?)
     }
 
@@ -94,42 +83,18 @@ impl Model {
         count: Option<usize>,
         seed: Option<u64>,
     ) -> PyResult<String> {
-        let data = self.task()?;
-        let mut test = self.config.test.clone();
-        if let Some(nodes) = nodes {
-            let ops = nodes.iter().copied().map(Sampling::paper_ops).collect();
-            test = TestConfig { ops, nodes, ..test };
-        }
-        if let Some(ops) = ops {
-            if ops.len() != test.nodes.len() {
-                return Err(PyValueError::new_err(format!(
-                    "ops has {} numbers; expected one for each of the {} in nodes",
-                    ops.len(),
-                    test.nodes.len()
-                )));
-            }
-            test.ops = ops;
-        }
-        test.sequences = count.unwrap_or(test.sequences);
-        let seed = seed.unwrap_or(self.config.seed);
+        self.check_task()?;
+        let sets = TestSets { nodes, ops, count, seed };
         let pool = pool::shared()?;
-        let scores = py.detach(|| {
-            pool.install(|| -> Result<Vec<TestScores>, LabError> {
-                if self.model.config().iterated().is_some() {
-                    return evaluate_streams(&self.model, data.task(), &test, seed, Stop::NEVER);
-                }
-                let score =
-                    |set: Result<Examples, LabError>| evaluate_set(&self.model, &set?, Stop::NEVER);
-                data.tests(&test, seed).map(score).collect()
-            })
-        });
+        let scores = py.detach(|| pool.install(|| self.run.test(&sets, Stop::NEVER)));
         json(&scores.map_err(Error::from)?)
     }
 
     /// A fresh structure, one node per priority.
     fn start(&self, priorities: PyReadonlyArray1<'_, f32>) -> PyResult<State> {
-        let state = self.model.start_with(priorities.as_slice()?).map_err(Error::from)?;
-        Ok(State(state, self.model.config().k))
+        let model = self.run.model();
+        let state = model.start_with(priorities.as_slice()?).map_err(Error::from)?;
+        Ok(State(state, model.config().k))
     }
 }
 
@@ -142,30 +107,32 @@ impl Model {
         compute: impl FnOnce(&[Example<'_>]) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let pool = pool::shared()?;
-        if self.config.data.teacher.is_some() {
-            let teacher = self.task()?;
+        if self.run.config().data.teacher.is_some() {
+            self.check_task()?;
             let set = data.to_dataset()?;
             let value = py.detach(|| {
                 pool.install(|| {
-                    let set = teacher.examples(set)?;
+                    let set = self.run.data()?.examples(set)?;
                     compute(&set.examples().collect::<Vec<_>>())
                 })
             });
             return Ok(value?);
         }
         let operations = data.operations()?;
-        let of = |sequence| Example::oracle(self.model.config(), sequence);
+        let of = |sequence| Example::oracle(self.run.model().config(), sequence);
         let examples: Vec<_> = data.sequences(&operations)?.into_iter().map(of).collect();
         Ok(py.detach(|| pool.install(|| compute(&examples)))?)
     }
 
-    fn task(&self) -> PyResult<&Data> {
-        self.task.as_ref().ok_or_else(|| {
-            PyValueError::new_err(format!(
+    /// Refuses a structure that this program does not have and that was not given.
+    fn check_task(&self) -> PyResult<()> {
+        match self.run.task() {
+            Ok(_) => Ok(()),
+            Err(_) => Err(PyValueError::new_err(format!(
                 "the structure `{}` is not built in; give its class to pgn.load as task",
-                self.config.task
-            ))
-        })
+                self.run.config().task
+            ))),
+        }
     }
 }
 

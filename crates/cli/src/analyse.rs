@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use pgn_lab::{
-    analysis::{Analyses, Analysis, analyse},
+    Run,
+    analysis::{Analyses, Analysis},
     find_runs,
 };
 use pgn_paper::analyses::render;
@@ -56,7 +57,7 @@ impl Args {
             runs.retain(|run| self.models.iter().any(|model| is_model(run, model)));
         }
         let analyses = pool(self.threads)?.install(|| -> Result<Vec<Analysis>> {
-            runs.iter().map(|run| Ok(analyse(run)?)).collect()
+            runs.iter().map(|run| Ok(Run::load(run)?.analyse()?)).collect()
         })?;
         let analyses = Analyses::new(analyses);
         if let Some(path) = &self.out {

@@ -3,12 +3,13 @@
 use std::{
     io::{self, BufRead, Write},
     path::PathBuf,
+    sync::Arc,
     time::Instant,
 };
 
 use anyhow::{Context, Result, bail};
 use pgn_engine::{Config, Model, Rollout, Trainer, TrainerOptions, cost};
-use pgn_lab::load_run;
+use pgn_lab::Run;
 use pgn_structures::{Dataset, Sampling, Sequence, Split, Task};
 use serde::Serialize;
 
@@ -148,10 +149,13 @@ impl Args {
             measurements.push(measurement(format!("{name}, an epoch"), seconds, flop));
         }
         let (name, task, model) = match &self.run {
-            None => ("untrained pgn".into(), dsu, Model::new(Config::preset("pgn")?, 0)?),
+            None => {
+                let model = Model::new(Config::preset("pgn")?, 0)?;
+                ("untrained pgn".into(), dsu, Arc::new(model))
+            }
             Some(run) => {
-                let (config, model) = load_run(run)?;
-                (config.model, Task::named(&config.task)?, model)
+                let run = Run::load(run)?;
+                (run.config().model.clone(), run.task()?.clone(), run.model().clone())
             }
         };
         for &nodes in &self.sizes {

@@ -2,12 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
-use pgn_lab::{
-    Counting, Data, Examples, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams,
-    load_run,
-};
-use pgn_structures::{Sampling, Task};
+use anyhow::Result;
+use pgn_lab::{Run, Stop, TestScores, TestSets};
 use serde::Serialize;
 
 use crate::{output, scores_table, threads::pool};
@@ -72,70 +68,31 @@ struct Report {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let (config, model) = load_run(&self.run)?;
-        let task = Task::named(&config.task)?;
-        let data = Data::tests_only(&config, &task, &self.run)?;
-        let mut test = config.test.clone();
-        if !self.nodes.is_empty() {
-            test = TestConfig {
-                ops: self.nodes.iter().copied().map(Sampling::paper_ops).collect(),
-                nodes: self.nodes,
-                ..test
-            };
-        }
-        if !self.ops.is_empty() {
-            if self.ops.len() != test.nodes.len() {
-                bail!(
-                    "--ops has {} numbers; expected one for each of the {} in --nodes",
-                    self.ops.len(),
-                    test.nodes.len()
-                );
-            }
-            test.ops = self.ops;
-        }
-        test.sequences = self.count.unwrap_or(test.sequences);
-        let seed = self.seed.unwrap_or(config.seed);
+        let run = Run::load(&self.run)?;
+        let sets = TestSets {
+            nodes: (!self.nodes.is_empty()).then_some(self.nodes),
+            ops: (!self.ops.is_empty()).then_some(self.ops),
+            count: self.count,
+            seed: self.seed,
+        };
         let started = std::time::Instant::now();
-        let rule = Counting::of_seed(&task, config.seed)?;
-        let (scores, counting_f1) = pool(self.threads)?.install(|| -> Result<_> {
-            if self.data.is_empty() && config.network.iterated().is_some() {
-                return Ok((
-                    evaluate_streams(&model, &task, &test, seed, Stop::NEVER)?,
-                    Vec::new(),
-                ));
-            }
-            let sets: Box<dyn Iterator<Item = pgn_lab::Result<Examples>>> = if self.data.is_empty()
-            {
-                Box::new(data.tests(&test, seed))
-            } else {
-                Box::new(self.data.iter().map(|path| data.file(path)))
-            };
-            let (mut scores, mut counting_f1) = (Vec::new(), Vec::new());
-            for set in sets {
-                let set = set?;
-                scores.push(evaluate_set(&model, &set, Stop::NEVER)?);
-                counting_f1.push(rule.scores(set.set.sequences()).f1);
-            }
-            Ok((scores, counting_f1))
+        let test = pool(self.threads)?.install(|| match &self.data[..] {
+            [] => run.test(&sets, Stop::NEVER),
+            files => run.test_files(files, Stop::NEVER),
         })?;
-        if self.json {
-            let report = Report {
-                task: config.task,
-                model: config.model,
-                seed: config.seed,
-                run: self.run,
-                test: scores,
-                counting_f1,
-                seconds: started.elapsed().as_secs_f64(),
-            };
-            output::print_json(&report)?;
-        } else {
-            let table = scores_table::render(&scores, &counting_f1);
-            output::print(&format!(
-                "{} {} seed {}\n{table}",
-                config.task, config.model, config.seed
-            ))?;
+        if !self.json {
+            let table = scores_table::render(&test);
+            return output::print(&format!("{}\n{table}", run.name()));
         }
-        Ok(())
+        let config = run.config();
+        output::print_json(&Report {
+            task: config.task.clone(),
+            model: config.model.clone(),
+            seed: config.seed,
+            run: self.run,
+            counting_f1: test.iter().filter_map(|test| test.counting_f1).collect(),
+            test,
+            seconds: started.elapsed().as_secs_f64(),
+        })
     }
 }

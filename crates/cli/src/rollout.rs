@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use pgn_lab::{Data, load_run, story, write_rollouts};
-use pgn_structures::{Dataset, Sampling, Task, given_priorities, operations_from_csv};
+use pgn_lab::Run;
+use pgn_structures::{Sampling, given_priorities, operations_from_csv};
 
 use crate::{output, story_text, threads::pool};
 
@@ -51,29 +51,20 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let (config, model) = load_run(&self.run)?;
-        let task = Task::named(&config.task)?;
-        let data = Data::tests_only(&config, &task, &self.run)?;
+        let run = Run::load(&self.run)?;
         let pool = pool(self.threads)?;
-        if let (Some(path), Some(out)) = (&self.data, &self.out) {
-            return pool.install(|| {
-                let set = data.file(path)?;
-                Ok(write_rollouts(&model, &config, &set, out)?)
-            });
+        if let (Some(data), Some(out)) = (&self.data, &self.out) {
+            return Ok(pool.install(|| run.write_rollouts(data, out))?);
         }
         let path = self.ops.as_ref().context("either --data or --ops is needed")?;
-        let mut operations = operations_from_csv(path, self.nodes.unwrap_or(Sampling::MAX_NODES))?;
-        if operations.is_empty() {
-            bail!("{}: it has no operations in it", path.display());
-        }
+        let operations = operations_from_csv(path, self.nodes.unwrap_or(Sampling::MAX_NODES))?;
         let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();
-        let nodes = self.nodes.unwrap_or(largest.map_or(0, |node| node as usize + 1));
-        operations.shrink_to_fit();
+        let Some(largest) = largest else {
+            bail!("{}: it has no operations in it", path.display());
+        };
+        let nodes = self.nodes.unwrap_or(largest as usize + 1);
         let priorities = given_priorities(nodes, self.seed)?;
-        let steps = pool.install(|| -> Result<_> {
-            let truth = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
-            Ok(story(&model, data.examples(truth)?.example(0))?)
-        })?;
+        let steps = pool.install(|| run.story(&priorities, &operations))?;
         if self.json {
             output::print_json(&steps)
         } else {

@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use pgn_lab::TestScores;
 
-/// Lines of text; accuracies a model has none of are left out, and so is what `counting` has no F₁
-/// for.
-pub fn render(sets: &[TestScores], counting: &[f64]) -> String {
+/// Lines of text; what was not measured is left out.
+pub fn render(sets: &[TestScores]) -> String {
     type Row = (&'static str, fn(&TestScores) -> Option<f64>);
-    const ROWS: [Row; 11] = [
+    const ROWS: [Row; 12] = [
         ("F1", |s| Some(s.scores.f1)),
         ("precision", |s| Some(s.scores.precision)),
         ("recall", |s| Some(s.scores.recall)),
@@ -20,11 +19,12 @@ pub fn render(sets: &[TestScores], counting: &[f64]) -> String {
         ("processor steps, mean", |s| s.execution.as_ref().map(|e| e.mean_steps)),
         ("F1 of always answering 1", |s| Some(s.scores.f1_always_1)),
         ("F1 of always answering 0", |s| Some(s.scores.f1_always_0)),
+        ("F1 of counting", |s| s.counting_f1),
     ];
     // As many columns of 8 characters as fit beside the names in 80; more sets go below.
     const COLUMNS: usize = 6;
     let mut text = String::new();
-    for (index, sets) in sets.chunks(COLUMNS).enumerate() {
+    for sets in sets.chunks(COLUMNS) {
         let mut line = format!("{:<26}", "");
         for set in sets {
             let _ = write!(line, " {:>8}", format!("n={}", set.nodes));
@@ -44,8 +44,6 @@ pub fn render(sets: &[TestScores], counting: &[f64]) -> String {
         for (name, score) in ROWS {
             line(name, &sets.iter().map(score).collect::<Vec<_>>());
         }
-        let counting = counting.iter().skip(index * COLUMNS).take(sets.len());
-        line("F1 of counting", &counting.copied().map(Some).collect::<Vec<_>>());
     }
     text
 }

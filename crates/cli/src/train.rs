@@ -81,8 +81,7 @@ impl Args {
         let config = self.config()?;
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
-        let title = format!("{} {} seed {}", config.task, config.model, config.seed);
-        let mut display = Display::new(title, config.epochs);
+        let mut display = Display::new(config.name(), config.epochs);
         let outcome = pool.install(|| {
             let session = Session {
                 task: None,
@@ -121,7 +120,7 @@ impl Args {
                 results.validation.f1,
                 results.timing.train_seconds
             );
-            let table = scores_table::render(&results.test, &[]);
+            let table = scores_table::render(&results.test);
             output::print(&format!("{head}\n{table}Written to {}.\n", self.out.display()))?;
         }
         Ok(())

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Shape, Verdict, load_run, verify_all, verify_shape};
-use pgn_structures::Task;
+use pgn_lab::{Run, Shape, Verdict, verify_all, verify_shape};
 use serde::Serialize;
 
 use crate::{output, threads::pool};
@@ -55,18 +54,18 @@ struct Report {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let (config, model) = load_run(&self.run)?;
-        let task = Task::named(&config.task)?;
+        let run = Run::load(&self.run)?;
+        let (model, task) = (run.model(), run.task()?);
         let verdicts = pool(self.threads)?.install(|| -> Result<Vec<Verdict>> {
             let mut verdicts = Vec::new();
             for nodes in 2..=self.nodes as usize {
-                verdicts.push(verify_all(&model, &task, nodes)?);
+                verdicts.push(verify_all(model, task, nodes)?);
             }
             for shape in Shape::ALL {
                 let mut nodes = 16;
                 while nodes <= self.depth {
                     let (pairs, seed) = (self.pairs, self.seed);
-                    verdicts.push(verify_shape(&model, &task, shape, nodes, pairs, seed)?);
+                    verdicts.push(verify_shape(model, task, shape, nodes, pairs, seed)?);
                     nodes *= 2;
                 }
             }
@@ -75,8 +74,9 @@ impl Args {
         let wrong: u64 = verdicts.iter().map(|verdict| verdict.wrong).sum();
         let tried: u64 = verdicts.iter().map(|verdict| verdict.transitions).sum();
         if self.json {
+            let config = run.config();
             let seed = config.seed;
-            let (task, model) = (config.task, config.model);
+            let (task, model) = (config.task.clone(), config.model.clone());
             output::print_json(&Report { task, model, seed, run: self.run, verdicts })?;
         } else {
             let mut text = format!(

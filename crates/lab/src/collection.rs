@@ -1,6 +1,9 @@
 //! The results of many runs, gathered from their directories or from `runs.json`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use pgn_structures::Task;
 use serde::{Deserialize, Serialize};
@@ -62,7 +65,7 @@ impl Collection {
                     dir.display()
                 )));
             }
-            return files::read_json(&path);
+            return files::read_json::<Collection>(&path)?.complete();
         }
         Collection::gather(&runs)
     }
@@ -72,7 +75,7 @@ impl Collection {
         let mut runs: Vec<Results> =
             runs.iter().map(|run| Results::load(run)).collect::<Result<_>>()?;
         runs.sort_by(|a, b| (&a.task, &a.model, a.seed).cmp(&(&b.task, &b.model, b.seed)));
-        Ok(Collection { runs })
+        Collection { runs }.complete()
     }
 
     /// Writes `runs.json`.
@@ -104,32 +107,59 @@ impl Collection {
 
     /// F₁ of answering 1 always, over the seeds that there are runs of.
     pub fn always_1(&self, task: &str, nodes: usize) -> Option<Spread> {
-        let runs = self.one_of_each_seed(task);
-        let scores: Vec<f64> =
-            runs.iter().filter_map(|run| Some(run.at(nodes)?.f1_always_1)).collect();
-        Spread::of(&scores)
+        self.of_seeds(task, nodes, |test| Some(test.scores.f1_always_1))
     }
 
-    /// F₁ of [`Counting`] on the same test sets; not on those of models with an iterated processor,
-    /// which may be too large to be held in memory.
+    /// F₁ of [`Counting`] on the same test sets, where it was measured.
     pub fn counting(&self, task: &str, nodes: usize) -> Option<Spread> {
-        let structure = Task::named(task).ok()?;
-        let score = |run: &&Results| {
-            let held = |test: &&TestScores| test.nodes == nodes && test.execution.is_none();
-            let test = run.test.iter().find(held)?;
-            let rule = Counting::of_seed(&structure, run.seed).ok()?;
-            let scores = rule.test(&structure, run.seed, nodes, test.ops, test.sequences);
-            Some(scores.ok()?.f1)
-        };
-        Spread::of(&self.one_of_each_seed(task).iter().filter_map(score).collect::<Vec<_>>())
+        self.of_seeds(task, nodes, |test| test.counting_f1)
     }
 
-    /// One run of each seed: all models at one seed have the same test sets.
-    fn one_of_each_seed(&self, task: &str) -> Vec<&Results> {
-        let mut runs: Vec<&Results> = self.runs.iter().filter(|run| run.task == task).collect();
-        runs.sort_by_key(|run| run.seed);
-        runs.dedup_by_key(|run| run.seed);
-        runs
+    /// A number that depends on the test set alone: all models at one seed have the same, so that
+    /// one run of each seed is enough.
+    fn of_seeds(
+        &self,
+        task: &str,
+        nodes: usize,
+        number: fn(&TestScores) -> Option<f64>,
+    ) -> Option<Spread> {
+        let mut of_seed: BTreeMap<u64, f64> = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| run.task == task) {
+            let test = run.test.iter().find(|test| test.nodes == nodes);
+            if let Some(number) = test.and_then(number) {
+                of_seed.entry(run.seed).or_insert(number);
+            }
+        }
+        Spread::of(&of_seed.into_values().collect::<Vec<_>>())
+    }
+
+    /// Measures [`Counting`] where results have none: runs before it was part of them. Not on the
+    /// test sets of models with an iterated processor, which may be too large to be held in
+    /// memory, and not for structures that are not built in.
+    fn complete(mut self) -> Result<Collection> {
+        // All models at one seed have the same test sets: each is measured once.
+        let mut rules: BTreeMap<(String, u64), Counting> = BTreeMap::new();
+        let mut measured: BTreeMap<(String, u64, [usize; 3]), f64> = BTreeMap::new();
+        for run in &mut self.runs {
+            let Ok(task) = Task::named(&run.task) else { continue };
+            let lacking =
+                |test: &&mut TestScores| test.counting_f1.is_none() && test.execution.is_none();
+            for test in run.test.iter_mut().filter(lacking) {
+                let sizes = [test.nodes, test.ops, test.sequences];
+                let key = (run.task.clone(), run.seed, sizes);
+                if !measured.contains_key(&key) {
+                    let of_seed = (run.task.clone(), run.seed);
+                    if !rules.contains_key(&of_seed) {
+                        rules.insert(of_seed.clone(), Counting::of_seed(&task, run.seed)?);
+                    }
+                    let [nodes, ops, count] = sizes;
+                    let scores = rules[&of_seed].test(&task, run.seed, nodes, ops, count)?;
+                    measured.insert(key.clone(), scores.f1);
+                }
+                test.counting_f1 = measured.get(&key).copied();
+            }
+        }
+        Ok(self)
     }
 
     /// The tasks there are runs of, in the order of [`Task::names`].
@@ -212,4 +242,64 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
         entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     Ok(folders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RunConfig, Timing};
+
+    fn results(seed: u64, test: Vec<TestScores>) -> Results {
+        let config = RunConfig::paper("dsu", "pgn", seed).unwrap();
+        Results {
+            task: config.task,
+            model: config.model,
+            seed,
+            epochs: 1,
+            best_epoch: 1,
+            parameters: 1,
+            departures: BTreeMap::new(),
+            validation: Scores::default(),
+            test,
+            timing: Timing::default(),
+            version: String::new(),
+        }
+    }
+
+    fn gathered(runs: &[Results]) -> Result<Collection> {
+        let dir = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> =
+            (0..runs.len()).map(|index| dir.path().join(index.to_string())).collect();
+        for (path, run) in paths.iter().zip(runs) {
+            files::make_dir(path)?;
+            files::write_json(&path.join(files::RESULTS), run)?;
+        }
+        Collection::gather(&paths)
+    }
+
+    fn set(nodes: usize) -> TestScores {
+        TestScores { nodes, ops: 2 * nodes, sequences: 3, ..TestScores::default() }
+    }
+
+    #[test]
+    fn counting_is_measured_when_runs_are_gathered_and_never_later() {
+        let runs = gathered(&[results(0, vec![set(8)]), results(1, vec![set(8)])]).unwrap();
+        let dsu = Task::named("dsu").unwrap();
+        let expected = [0, 1].map(|seed| {
+            Counting::of_seed(&dsu, seed).unwrap().test(&dsu, seed, 8, 16, 3).unwrap().f1
+        });
+        assert_eq!(runs.counting("dsu", 8), Spread::of(&expected));
+
+        // What results have is taken as it is, and not measured again.
+        let known = TestScores { counting_f1: Some(0.125), ..set(8) };
+        let runs = gathered(&[results(0, vec![known])]).unwrap();
+        assert_eq!(runs.counting("dsu", 8).unwrap().mean, 0.125);
+        assert_eq!(Collection { runs: vec![results(0, vec![set(8)])] }.counting("dsu", 8), None);
+    }
+
+    #[test]
+    fn a_test_set_that_cannot_be_made_is_an_error_when_runs_are_gathered() {
+        let sentence = gathered(&[results(0, vec![set(1)])]).unwrap_err().to_string();
+        assert!(sentence.contains('1') && !sentence.contains('\n'), "{sentence}");
+    }
 }

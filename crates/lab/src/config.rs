@@ -381,6 +381,11 @@ impl RunConfig {
         }
     }
 
+    /// What the run is called in messages: task, model and seed.
+    pub fn name(&self) -> String {
+        format!("{} {} seed {}", self.task, self.model, self.seed)
+    }
+
     /// The TOML text of `config.toml`.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|_| unreachable!("every field has a TOML form"))

@@ -29,8 +29,8 @@ where
 /// The same for one test set, with its size.
 pub fn evaluate_set(model: &Model, examples: &Examples, stop: Stop<'_>) -> Result<TestScores> {
     let scores = evaluate_examples(model, &examples.examples().collect::<Vec<_>>(), stop)?;
-    let (set, sequences) = (&examples.set, examples.count());
-    Ok(TestScores { nodes: set.nodes, ops: set.ops, sequences, scores, execution: None })
+    let (nodes, ops, sequences) = (examples.set.nodes, examples.set.ops, examples.count());
+    Ok(TestScores { nodes, ops, sequences, scores, counting_f1: None, execution: None })
 }
 
 /// One sequence.

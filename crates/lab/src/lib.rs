@@ -3,8 +3,9 @@
 //! | if you want … | look at |
 //! | --- | --- |
 //! | to train | [`RunConfig`], [`train`] |
-//! | to know what is in a run directory | [`files`], [`Results`], [`load_run`] |
-//! | scores | [`evaluate`], [`Scores`] |
+//! | to know what is in a run directory | [`files`], [`Results`] |
+//! | to use a trained model | [`Run`] |
+//! | scores | [`Scores`], [`evaluate`] |
 //! | scores of a model of your own, in any framework | [`judge`], [`Prediction`] |
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
@@ -35,8 +36,10 @@ mod lease;
 mod metrics;
 mod prediction;
 mod queue;
+mod results;
 mod rollout_file;
 mod run;
+mod run_dir;
 mod schedule;
 mod scores;
 mod stop;
@@ -44,6 +47,7 @@ mod story;
 mod stream;
 mod table;
 mod teacher;
+mod test;
 mod train;
 mod verify;
 mod work;
@@ -63,8 +67,10 @@ pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
 pub use pgn_engine::Move;
 pub use prediction::{Judgement, Prediction, judge};
 pub use queue::{Entry, Queue, State};
+pub use results::{Results, Timing, is_finished};
 pub use rollout_file::{RolloutArrays, RolloutOf, write_rollouts};
-pub use run::{Results, RunDir, Timing, is_finished, load_run};
+pub use run::{Run, TestSets};
+pub use run_dir::RunDir;
 pub use schedule::Decay;
 pub use scores::{Execution, Scores, Tally, TestScores};
 pub use stop::Stop;

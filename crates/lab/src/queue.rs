@@ -143,7 +143,7 @@ impl Entry {
     pub fn state(&self) -> State {
         if is_finished(&self.directory) {
             State::Finished
-        } else if RunDir::is_claimed(&self.directory) {
+        } else if RunDir::is_held(&self.directory) {
             State::Running
         } else {
             match Checkpoint::epoch_of(&self.directory.join(files::CHECKPOINT)) {

@@ -1,175 +1,177 @@
-//! A run directory: who may write in it, and what state it is in.
+//! A loaded run: what the command line, the viewer and Python ask questions of.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use pgn_engine::{Model, Parameters};
-use serde::{Deserialize, Serialize};
+use pgn_structures::{Dataset, Operation, Sampling, Task};
 
-use crate::{Error, Lease, Result, RunConfig, Scores, TestScores, files, lease_time};
+use crate::{
+    Data, Error, Result, RunConfig, Step, Stop, TestConfig, TestScores,
+    analysis::{Analysis, analyse_model},
+    files, story,
+    test::{test, test_set},
+    write_rollouts,
+};
 
-/// A run directory that this process alone may write in.
+/// A run with its config, its model and what it is tested on.
+///
+/// ```
+/// # fn example() -> pgn_lab::Result<()> {
+/// use pgn_lab::{Run, Stop, TestSets};
+///
+/// let run = Run::load("runs/dsu-pgn".as_ref())?;
+/// let sizes = TestSets { nodes: Some(vec![500]), ..TestSets::default() };
+/// for test in run.test(&sizes, Stop::NEVER)? {
+///     println!("{}: F₁ {:.3} at n = {}", run.name(), test.scores.f1, test.nodes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub struct RunDir {
-    path: PathBuf,
-    lease: Lease,
+pub struct Run {
+    config: RunConfig,
+    model: Arc<Model>,
+    /// `None` for a structure that is neither built in nor given: its model still answers.
+    data: Option<Data>,
 }
 
-impl RunDir {
-    /// Makes the directory if need be and takes its lease.
-    ///
-    /// Refuses a directory another process is training in. The lease lasts as long as
-    /// [`lease_time`] says without a heartbeat.
-    pub fn claim(path: &Path) -> Result<RunDir> {
-        Ok(RunDir { path: path.to_owned(), lease: Lease::take(path, lease_time()?)? })
+/// Which test sets to score a run on; whatever is `None` is as in the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestSets {
+    /// Nodes per sequence, one test set for each.
+    pub nodes: Option<Vec<usize>>,
+    /// Operations per sequence, one number for each size; the paper's 1.5 n if only `nodes` are
+    /// given.
+    pub ops: Option<Vec<usize>>,
+    /// Sequences in each test set.
+    pub count: Option<usize>,
+    /// The seed that they are drawn from.
+    pub seed: Option<u64>,
+}
+
+impl Run {
+    /// Loads a run directory. A structure that is not built in can be given to
+    /// [`Run::load_with`].
+    pub fn load(dir: &Path) -> Result<Run> {
+        Run::load_with(dir, |name| Ok(Task::named(name).ok()))
     }
 
-    /// Whether some process, this one included, trains in the directory.
-    pub fn is_claimed(path: &Path) -> bool {
-        Lease::is_held(path)
-    }
-
-    /// [`Error::Lost`] if the directory was removed or taken over. To be asked before every piece
-    /// of work.
-    pub fn check(&self) -> Result<()> {
-        Ok(self.lease.check()?)
-    }
-
-    /// Lets `write` make a file at a path it is given, and puts that in place as `name`, unless the
-    /// directory is no longer this process's: see [`Lease::place`].
-    pub fn place<T>(&self, name: &str, write: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-        self.lease.place(name, write)
-    }
-
-    /// Writes a file whole or not at all.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.place(name, |path| files::write(path, bytes))
-    }
-
-    /// Opens a file to append to. It is a copy in the old one's place, so that what an earlier
-    /// process still has open is no longer part of the run.
-    pub fn reopen<T>(&self, name: &str, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-        self.place(name, |path| {
-            let old = self.file(name);
-            match std::fs::copy(&old, path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io("read", &old)(error));
-                }
-                _ => {}
-            }
-            open(path)
-        })
-    }
-
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The path of one of its files.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
-
-    /// Writes `config.toml`, or refuses a directory that holds another run. Returns the text
-    /// that is in the file. The teacher it names is the copy that the run keeps, so that the file
-    /// is the same wherever the original lies.
-    pub fn settle_config(&self, config: &RunConfig) -> Result<String> {
-        let path = self.file(files::CONFIG);
+    /// The same, with a way to find the data structure by the name that the config has.
+    pub fn load_with(dir: &Path, find: impl FnOnce(&str) -> Result<Option<Task>>) -> Result<Run> {
+        let config = RunConfig::load(&dir.join(files::CONFIG))?;
+        let task = find(&config.task)?;
+        let path = dir.join(files::MODEL);
         if !path.exists() {
-            let mut config = config.clone();
-            if let Some(teacher) = &mut config.data.teacher {
-                *teacher = files::TEACHER.into();
-            }
-            let text = config.to_toml();
-            self.write(files::CONFIG, text.as_bytes())?;
-            return Ok(text);
+            let how = if dir.join(files::CHECKPOINT).exists() {
+                "its run is not finished: start the same `pgn train` again to go on"
+            } else {
+                "there is no trained model here"
+            };
+            return Err(Error::file(&path, how));
         }
-        let there = RunConfig::load(&path)?;
-        match config.difference(&there) {
-            None => files::read_text(&path),
-            Some((key, here, there)) => Err(Error::Request(format!(
-                "{} holds another run ({key} is {there} there and {here} here): choose another \
-                 directory",
-                self.path.display()
-            ))),
-        }
-    }
-}
-
-/// `results.json`: what a finished run scored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Results {
-    /// The data structure.
-    pub task: String,
-    /// The preset.
-    pub model: String,
-    /// The seed.
-    pub seed: u64,
-    /// Epochs trained.
-    pub epochs: u64,
-    /// The epoch that early stopping chose; 0 is the initial model.
-    pub best_epoch: u64,
-    /// Number of weights.
-    pub parameters: usize,
-    /// Settings that differ from the defaults, by key.
-    #[serde(default)]
-    pub departures: BTreeMap<String, String>,
-    /// The chosen model on the validation set.
-    pub validation: Scores,
-    /// The chosen model on each test set.
-    pub test: Vec<TestScores>,
-    /// How long it took: the only part of a run that is not the same every time.
-    pub timing: Timing,
-    /// The version of this program.
-    pub version: String,
-}
-
-/// How long a run took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
-    /// Seconds of training and validation, over all sessions.
-    pub train_seconds: f64,
-    /// Epochs per second, validation included.
-    pub epochs_per_second: f64,
-    /// Seconds of the final test.
-    pub test_seconds: f64,
-    /// Threads used by the last session.
-    pub threads: usize,
-}
-
-impl Results {
-    /// Reads the `results.json` of a run directory.
-    pub fn load(run: &Path) -> Result<Results> {
-        files::read_json(&run.join(files::RESULTS))
-    }
-
-    /// The scores on the test set of `nodes` nodes.
-    pub fn at(&self, nodes: usize) -> Option<&Scores> {
-        self.test.iter().find(|test| test.nodes == nodes).map(|test| &test.scores)
-    }
-}
-
-/// Whether the run in a directory is finished: its `results.json`, written last, is there.
-pub fn is_finished(run: &Path) -> bool {
-    run.join(files::RESULTS).is_file()
-}
-
-/// The config and the model of a run, for evaluation and rollouts.
-pub fn load_run(run: &Path) -> Result<(RunConfig, Model)> {
-    let config = RunConfig::load(&run.join(files::CONFIG))?;
-    let path = run.join(files::MODEL);
-    if !path.exists() {
-        let how = if run.join(files::CHECKPOINT).exists() {
-            "its run is not finished: start the same `pgn train` again to go on"
-        } else {
-            "there is no trained model here"
+        let parameters = Parameters::load(&config.network, &path)?;
+        let model = Model::from_parameters(config.network.clone(), parameters)?;
+        let data = match task {
+            Some(task) => Some(Data::tests_only(&config, &task, dir)?),
+            None => None,
         };
-        return Err(Error::file(&path, how));
+        Ok(Run { config, model: Arc::new(model), data })
     }
-    let parameters = Parameters::load(&config.network, &path)?;
-    let model = Model::from_parameters(config.network.clone(), parameters)?;
-    Ok((config, model))
+
+    /// A run whose files are at hand.
+    pub fn new(config: RunConfig, model: Model, task: &Task) -> Result<Run> {
+        let data = Data::tests_only(&config, task, Path::new(""))?;
+        Ok(Run { config, model: Arc::new(model), data: Some(data) })
+    }
+
+    /// Every setting.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// The trained model.
+    pub fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// What it is called in messages: task, model and seed.
+    pub fn name(&self) -> String {
+        self.config.name()
+    }
+
+    /// The means to make test sets.
+    pub fn data(&self) -> Result<&Data> {
+        match &self.data {
+            Some(data) => Ok(data),
+            // Says which structures there are.
+            None => Err(Task::named(&self.config.task).err().map_or_else(
+                || Error::Request(format!("the structure {} was not given", self.config.task)),
+                Error::from,
+            )),
+        }
+    }
+
+    /// The data structure.
+    pub fn task(&self) -> Result<&Task> {
+        Ok(self.data()?.task())
+    }
+
+    /// The scores on test sets: the run's own unless others are asked for.
+    pub fn test(&self, sets: &TestSets, stop: Stop<'_>) -> Result<Vec<TestScores>> {
+        let seed = sets.seed.unwrap_or(self.config.seed);
+        let sets = sets.of(&self.config.test)?;
+        test(&self.model, self.data()?, &sets, (self.config.seed, seed), stop)
+    }
+
+    /// The scores on data-set files.
+    pub fn test_files(&self, paths: &[PathBuf], stop: Stop<'_>) -> Result<Vec<TestScores>> {
+        let data = self.data()?;
+        let rule = data.counting(self.config.seed)?;
+        let one = |path: &PathBuf| test_set(&self.model, &data.file(path)?, rule.as_ref(), stop);
+        paths.iter().map(one).collect()
+    }
+
+    /// Rolls the model out freely on every sequence of a data-set file, and writes a rollout file.
+    pub fn write_rollouts(&self, data: &Path, out: &Path) -> Result<()> {
+        write_rollouts(&self.model, &self.config, &self.data()?.file(data)?, out)
+    }
+
+    /// What the model does on operations, step by step, next to the truth.
+    pub fn story(&self, priorities: &[f32], operations: &[Operation]) -> Result<Vec<Step>> {
+        let data = self.data()?;
+        let truth =
+            Dataset::from_operations(data.task(), priorities.len(), priorities, operations)?;
+        story(&self.model, data.examples(truth)?.example(0))
+    }
+
+    /// What the model does beyond its scores, on the run's own test sets.
+    pub fn analyse(&self) -> Result<Analysis> {
+        analyse_model(&self.config, &self.model, self.data()?)
+    }
+}
+
+impl TestSets {
+    /// With what is not given taken from a run's own.
+    pub fn of(&self, own: &TestConfig) -> Result<TestConfig> {
+        let mut test = own.clone();
+        if let Some(nodes) = &self.nodes {
+            test.ops = nodes.iter().copied().map(Sampling::paper_ops).collect();
+            test.nodes.clone_from(nodes);
+        }
+        if let Some(ops) = &self.ops {
+            if ops.len() != test.nodes.len() {
+                return Err(Error::Request(format!(
+                    "ops has {} numbers; expected one for each of the {} in nodes",
+                    ops.len(),
+                    test.nodes.len()
+                )));
+            }
+            test.ops.clone_from(ops);
+        }
+        test.sequences = self.count.unwrap_or(test.sequences);
+        Ok(test)
+    }
 }

@@ -51,6 +51,10 @@ pub struct TestScores {
     /// What was scored on them.
     #[serde(flatten)]
     pub scores: Scores,
+    /// The F₁ of [`Counting`](crate::Counting) on the same sequences, to see what a score is
+    /// worth; absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counting_f1: Option<f64>,
     /// How a model with an iterated processor worked; absent for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,

@@ -62,7 +62,14 @@ pub fn evaluate_stream(
         max_participants: all.max_participants,
     };
     let scores = tally.scores();
-    Ok(TestScores { nodes, ops, sequences: count, scores, execution: Some(execution) })
+    Ok(TestScores {
+        nodes,
+        ops,
+        sequences: count,
+        scores,
+        counting_f1: None,
+        execution: Some(execution),
+    })
 }
 
 /// What one sequence gave.

@@ -11,19 +11,9 @@ use pgn_structures::{Curriculum, OwnedTransition, Task};
 use rayon::prelude::*;
 
 use crate::{
-    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, TestScores, Timing, batches,
-    best::Best,
-    checkpoint::Checkpoint,
-    data::Data,
-    error::Error,
-    evaluate::{evaluate, evaluate_set},
-    events::EventFile,
-    files,
-    metrics::MetricsFile,
-    run::is_finished,
-    stop::Stop,
-    stream::evaluate_streams,
-    teacher::Teacher,
+    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, Timing, batches, best::Best,
+    checkpoint::Checkpoint, data::Data, error::Error, evaluate::evaluate, events::EventFile, files,
+    metrics::MetricsFile, results::is_finished, stop::Stop, teacher::Teacher, test::test,
 };
 
 /// What [`train`] needs to know besides the config; nothing in here changes the outcome.
@@ -107,7 +97,7 @@ pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Out
         }
         None => Task::named(&config.task)?,
     };
-    let run = RunDir::claim(run)?;
+    let run = RunDir::take(run)?;
     let config_text = run.settle_config(config)?;
     if is_finished(run.path()) {
         return Ok(Outcome::AlreadyFinished(Results::load(run.path())?));
@@ -303,7 +293,8 @@ impl<'a> Training<'a> {
         let weights = best.parameters.values().len();
         let model = Model::from_parameters(config.network.clone(), best.parameters)?;
         let test_started = Instant::now();
-        let test = match self.test(&model, Stop::when(stop)) {
+        let seeds = (config.seed, config.seed);
+        let test = match test(&model, &self.data, &config.test, seeds, Stop::when(stop)) {
             Err(Error::Stopped) => return Ok(Outcome::Stopped { epoch: self.epoch }),
             test => test?,
         };
@@ -327,17 +318,5 @@ impl<'a> Training<'a> {
         };
         self.run.place(files::RESULTS, |path| files::write_json(path, &results))?;
         Ok(Outcome::Finished(results))
-    }
-
-    fn test(&self, model: &Model, stop: Stop<'_>) -> Result<Vec<TestScores>> {
-        let (test, seed) = (&self.config.test, self.config.seed);
-        if self.config.network.iterated().is_some() {
-            return evaluate_streams(model, self.data.task(), test, seed, stop);
-        }
-        let of_set = |set: Result<_>| {
-            stop.check()?;
-            evaluate_set(model, &set?, stop)
-        };
-        self.data.tests(test, seed).map(of_set).collect()
     }
 }

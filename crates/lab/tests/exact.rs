@@ -4,8 +4,8 @@
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 
 use pgn_lab::{
-    Outcome, Results, RunConfig, Session, Stop, TestConfig, evaluate_set, evaluate_streams,
-    load_run, train, verify_all,
+    Outcome, Results, Run, RunConfig, Session, Stop, TestConfig, evaluate_set, evaluate_streams,
+    train, verify_all,
 };
 use pgn_structures::{Dataset, Sampling, Split, Task};
 use toml::toml;
@@ -64,10 +64,11 @@ fn streams_score_as_data_sets_do() {
         let dir = tempfile::tempdir().unwrap();
         // So short that it is wrong here and there.
         run(&config(task, 40), dir.path(), u64::MAX, 2).unwrap();
-        let (_, model) = load_run(dir.path()).unwrap();
+        let run = Run::load(dir.path()).unwrap();
+        let model = run.model();
         let task = Task::named(task).unwrap();
         let test = TestConfig { nodes: vec![9, 25], ops: vec![13, 40], sequences: 6 };
-        for streamed in evaluate_streams(&model, &task, &test, 3, Stop::NEVER).unwrap() {
+        for streamed in evaluate_streams(model, &task, &test, 3, Stop::NEVER).unwrap() {
             let sampling = Sampling {
                 nodes: streamed.nodes,
                 ops: streamed.ops,
@@ -76,7 +77,7 @@ fn streams_score_as_data_sets_do() {
                 split: Split::Test,
             };
             let set = Dataset::sample(&task, &sampling).unwrap();
-            let from_set = evaluate_set(&model, &set.into(), Stop::NEVER).unwrap();
+            let from_set = evaluate_set(model, &set.into(), Stop::NEVER).unwrap();
             assert_eq!(streamed.scores, from_set.scores);
             let exact = streamed.scores.sequences_exact.unwrap();
             let execution = streamed.execution.unwrap();
@@ -91,8 +92,9 @@ fn an_untrained_model_fails_and_the_failure_is_drawn() {
     let config = config("forest", 0);
     let dir = tempfile::tempdir().unwrap();
     run(&config, dir.path(), u64::MAX, 1).unwrap();
-    let (_, model) = load_run(dir.path()).unwrap();
-    let verdict = verify_all(&model, &Task::named("forest").unwrap(), 3).unwrap();
+    let run = Run::load(dir.path()).unwrap();
+    let model = run.model();
+    let verdict = verify_all(model, &Task::named("forest").unwrap(), 3).unwrap();
     // 16 forests on 3 nodes, 6 pairs each.
     assert_eq!(verdict.transitions, 96);
     assert!(verdict.wrong > 0);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pgn_lab::{Shape, Stop, TestConfig, evaluate_streams, load_run, verify_all, verify_shape};
+use pgn_lab::{Run, Shape, Stop, TestConfig, evaluate_streams, verify_all, verify_shape};
 use pgn_structures::Task;
 
 const TASKS: [&str; 2] = ["forest", "dsu-ordered"];
@@ -16,11 +16,12 @@ fn shipped(task: &str) -> PathBuf {
 #[test]
 fn every_forest_on_up_to_six_nodes_and_every_pair() {
     for task in TASKS {
-        let (config, model) = load_run(&shipped(task)).unwrap();
-        assert_eq!(config.data.nodes, [20]);
+        let run = Run::load(&shipped(task)).unwrap();
+        let model = run.model();
+        assert_eq!(run.config().data.nodes, [20]);
         let task = Task::named(task).unwrap();
         for n in 2..=6usize {
-            let verdict = verify_all(&model, &task, n).unwrap();
+            let verdict = verify_all(model, &task, n).unwrap();
             let pairs = n * (n - 1);
             let expected = (n + 1).pow(n as u32 - 1) * pairs;
             assert_eq!(verdict.transitions, expected as u64);
@@ -33,11 +34,12 @@ fn every_forest_on_up_to_six_nodes_and_every_pair() {
 #[test]
 fn chains_brooms_stars_and_random_forests() {
     for task in TASKS {
-        let (_, model) = load_run(&shipped(task)).unwrap();
+        let run = Run::load(&shipped(task)).unwrap();
+        let model = run.model();
         let task = Task::named(task).unwrap();
         for shape in Shape::ALL {
             for nodes in [7, 20, 40, 100] {
-                let verdict = verify_shape(&model, &task, shape, nodes, 20, 1).unwrap();
+                let verdict = verify_shape(model, &task, shape, nodes, 20, 1).unwrap();
                 let picture = verdict.failure.map(|failure| failure.picture()).unwrap_or_default();
                 assert_eq!(verdict.wrong, 0, "{picture}");
             }
@@ -48,12 +50,13 @@ fn chains_brooms_stars_and_random_forests() {
 #[test]
 fn whole_sequences() {
     for task in TASKS {
-        let (_, model) = load_run(&shipped(task)).unwrap();
+        let run = Run::load(&shipped(task)).unwrap();
+        let model = run.model();
         let test = TestConfig { nodes: vec![20, 100], ops: vec![30, 150], sequences: 35 };
         // Sequences that no measurement has looked at.
         let seed = 12345;
         for scores in
-            evaluate_streams(&model, &Task::named(task).unwrap(), &test, seed, Stop::NEVER).unwrap()
+            evaluate_streams(model, &Task::named(task).unwrap(), &test, seed, Stop::NEVER).unwrap()
         {
             assert_eq!((scores.scores.f1, scores.scores.sequences_exact), (1.0, Some(1.0)));
         }

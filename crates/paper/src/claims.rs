@@ -309,7 +309,7 @@ mod tests {
                         mask_accuracy: accuracy(numbers().mask_accuracy(task, model, nodes)),
                         ..Scores::default()
                     };
-                    test.push(TestScores { nodes, ops: 0, sequences: 35, scores, execution: None });
+                    test.push(TestScores { nodes, sequences: 35, scores, ..TestScores::default() });
                 }
                 runs.push(Results {
                     task: task.to_owned(),

@@ -34,8 +34,7 @@ use crate::{
     limits, metrics,
     refusal::{Answer, Refusal},
     replay::{NodeRequest, Request},
-    subject::Subject,
-    summary,
+    subject, summary,
 };
 
 /// What all requests share. Nothing in it changes.
@@ -144,7 +143,7 @@ async fn replay(State(app): App, body: Result<Json<Request>, JsonRejection>) -> 
     }
     let replays = Some(app.replays.clone());
     blocking(app, replays, move |app| {
-        request.replay(&Subject::load(&app.catalogue, &request.model)?)
+        request.replay(&subject::load(&app.catalogue, &request.model)?)
     })
     .await
 }
@@ -156,7 +155,7 @@ async fn node(State(app): App, body: Result<Json<NodeRequest>, JsonRejection>) -
     };
     let replays = Some(app.replays.clone());
     blocking(app, replays, move |app| {
-        request.details(&Subject::load(&app.catalogue, &request.replay.model)?)
+        request.details(&subject::load(&app.catalogue, &request.replay.model)?)
     })
     .await
 }

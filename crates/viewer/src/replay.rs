@@ -3,14 +3,13 @@
 use std::ops::ControlFlow;
 
 use pgn_engine::{self as engine, Pointers, left_alone};
-use pgn_lab::Examples;
-use pgn_structures::{Dataset, Node, Operation, Sampling, Split, given_priorities};
+use pgn_lab::{Examples, Run};
+use pgn_structures::{Dataset, Node, Operation, Sampling, Split, Task, given_priorities};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     limits,
     refusal::{Answer, Refusal},
-    subject::Subject,
 };
 
 /// What to replay: given operations, or a test sequence.
@@ -151,11 +150,11 @@ impl Request {
 
     /// Checks the limits, then replays the operations on the data structure. `None` stands for no
     /// operations at all.
-    fn truth(&self, subject: &Subject) -> Answer<(Vec<f32>, Option<Dataset>)> {
+    fn truth(&self, run: &Run) -> Answer<(Vec<f32>, Option<Dataset>)> {
         let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
         let n = self.nodes;
         let Some(pairs) = &self.operations else {
-            return self.sample(subject);
+            return self.sample(run);
         };
         limits::check(n, pairs.len())?;
         if self.ops.is_some() || self.sequence.is_some() {
@@ -178,12 +177,12 @@ impl Request {
         // Priorities are checked along the way, so a structure needs at least one operation.
         let some =
             if operations.is_empty() { &[Operation { u: 0, v: 1 }] } else { &operations[..] };
-        let truth = Dataset::from_operations(&subject.task, n, &priorities, some).map_err(bad)?;
+        let truth = Dataset::from_operations(task(run)?, n, &priorities, some).map_err(bad)?;
         Ok((priorities, (!operations.is_empty()).then_some(truth)))
     }
 
     /// A test sequence of the run's data: the very one that its scores count.
-    fn sample(&self, subject: &Subject) -> Answer<(Vec<f32>, Option<Dataset>)> {
+    fn sample(&self, run: &Run) -> Answer<(Vec<f32>, Option<Dataset>)> {
         let n = self.nodes;
         let ops = self.ops.unwrap_or(Sampling::paper_ops(n));
         limits::check(n, ops)?;
@@ -202,23 +201,23 @@ impl Request {
         }
         let sampling =
             Sampling { nodes: n, ops, count: index + 1, seed: self.seed, split: Split::Test };
-        let set = Dataset::sample(&subject.task, &sampling)
+        let set = Dataset::sample(task(run)?, &sampling)
             .map_err(|error| Refusal::bad(error.to_string()))?;
         let one = set.sequence(index);
-        let truth = Dataset::from_operations(&subject.task, n, one.priorities, one.operations)
+        let truth = Dataset::from_operations(task(run)?, n, one.priorities, one.operations)
             .map_err(|error| Refusal::bad(error.to_string()))?;
         Ok((one.priorities.to_vec(), Some(truth)))
     }
 
     /// The whole replay.
-    pub fn replay(&self, subject: &Subject) -> Answer<Replay> {
-        let (priorities, truth) = self.truth(subject)?;
-        let config = subject.model.config();
+    pub fn replay(&self, run: &Run) -> Answer<Replay> {
+        let (priorities, truth) = self.truth(run)?;
+        let config = run.model().config();
         let mut steps = Vec::new();
         if let Some(truth) = truth {
-            let truth = subject.examples(truth)?;
+            let truth = examples(run, truth)?;
             let mut before: Vec<Node> = (0..self.nodes as Node).collect();
-            roll_out(subject, &truth, truth.set.ops, |step| {
+            roll_out(run, &truth, truth.set.ops, |step| {
                 let (one, operation, t) = (truth.set.sequence(0), step.operation, step.t);
                 let true_moved = moves(&mut before, one.pointers_after(t));
                 let unmasked = |&(_, &logit): &(Node, &f32)| !left_alone(logit);
@@ -250,7 +249,7 @@ impl Request {
             })?;
         }
         Ok(Replay {
-            task: subject.task.name().to_owned(),
+            task: run.config().task.clone(),
             nodes: self.nodes,
             priorities,
             pointers: config.pointers,
@@ -263,9 +262,9 @@ impl Request {
 
 impl NodeRequest {
     /// What the model makes of the node.
-    pub fn details(&self, subject: &Subject) -> Answer<NodeDetails> {
+    pub fn details(&self, run: &Run) -> Answer<NodeDetails> {
         let &NodeRequest { step, node, .. } = self;
-        let (priorities, truth) = self.replay.truth(subject)?;
+        let (priorities, truth) = self.replay.truth(run)?;
         let ops = truth.as_ref().map_or(0, |truth| truth.ops);
         let (1.., Some(truth)) = (step, truth.filter(|truth| step <= truth.ops)) else {
             return Err(Refusal::bad(format!("step is {step}; expected from 1 to {ops}")));
@@ -275,9 +274,9 @@ impl NodeRequest {
             return Err(Refusal::bad(format!("node is {node}; expected below {n}")));
         };
         let mut details = None;
-        let config = subject.model.config();
-        let truth = subject.examples(truth)?;
-        roll_out(subject, &truth, step, |last| {
+        let config = run.model().config();
+        let truth = examples(run, truth)?;
+        roll_out(run, &truth, step, |last| {
             if last.t + 1 < step {
                 return;
             }
@@ -302,16 +301,26 @@ impl NodeRequest {
 /// Rolls the model out freely over the first `steps` operations of the truth, and shows each step
 /// to `see`.
 fn roll_out(
-    subject: &Subject,
+    run: &Run,
     truth: &Examples,
     steps: usize,
     mut see: impl FnMut(engine::Step<'_>),
 ) -> Answer<()> {
-    let replayed = subject.model.replay(truth.example(0), |step| {
+    let replayed = run.model().replay(truth.example(0), |step| {
         see(step);
         if step.t + 1 < steps { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     replayed.map_err(|error| Refusal::bad(error.to_string()))
+}
+
+/// The truth, with the pointers that the model is given, if it is.
+fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
+    run.data().and_then(|data| data.examples(truth)).map_err(Refusal::damaged)
+}
+
+/// The data structure that the run is about.
+fn task(run: &Run) -> Answer<&Task> {
+    run.task().map_err(|error| Refusal::bad(error.to_string()))
 }
 
 /// Which pointers differ; afterwards `before` is like `after`.

@@ -200,7 +200,8 @@ fn a_replay_is_the_ground_truth_and_the_models_own_rollout() {
         let truth = set.sequence(3);
         // The engine's batch rollout is another path through the model than step by step.
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
-        let (_, model) = pgn_lab::load_run(&dir).unwrap();
+        let run = pgn_lab::Run::load(&dir).unwrap();
+        let model = run.model();
         let rollout = model.rollout(truth).unwrap();
         let (own, masks) = (rollout.pointers.unwrap(), rollout.mask_logits.unwrap());
 

@@ -4,7 +4,7 @@
 //!
 //! | if you want … | look at |
 //! | --- | --- |
-//! | both, for a run | [`analyse`], [`Analysis`] |
+//! | all of it, for a run | [`Run::analyse`](crate::Run::analyse), [`Analysis`] |
 //! | what it knows that counting does not | [`BeyondCounting`] |
 //! | shares of credit | [`Credit`] |
 //! | depth, diameter and validity over a test set | [`PointerStudy`] |
@@ -23,13 +23,11 @@ mod pointers;
 pub mod shape;
 mod tables;
 
-use std::path::Path;
-
 use pgn_engine::Model;
-use pgn_structures::{Node, Task};
+use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
 
-use crate::{Data, Result, RunConfig, load_run};
+use crate::{Data, Result, RunConfig};
 
 pub use beyond::BeyondCounting;
 pub(crate) use beyond::Cases;
@@ -61,15 +59,8 @@ pub struct Analysis {
     pub chains: Vec<Chain>,
 }
 
-/// Analyses the model in a run directory on the run's own test sequences.
-pub fn analyse(run: &Path) -> Result<Analysis> {
-    let (config, model) = load_run(run)?;
-    let task = Task::named(&config.task)?;
-    let data = Data::tests_only(&config, &task, run)?;
-    analyse_model(&config, &model, &data)
-}
-
-/// The same for a model at hand; `data` makes the test sets.
+/// Analyses a model on its run's own test sequences, which `data` makes. For a run on disk there
+/// is [`Run::analyse`](crate::Run::analyse).
 pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<Analysis> {
     let mut analysis = Analysis {
         task: config.task.clone(),

@@ -10,11 +10,7 @@ mod sections;
 
 use std::path::{Path, PathBuf};
 
-use pgn_lab::{
-    Collection, Metrics, Results, RunConfig,
-    analysis::{Analyses, analyse},
-    files, read_metrics,
-};
+use pgn_lab::{Collection, Metrics, Results, RunConfig, analysis::Analyses, files, read_metrics};
 
 use crate::{Error, Result};
 use html::Html;
@@ -61,7 +57,9 @@ pub fn report(runs: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
         None => {
             let some = runs.iter().any(|run| run.is_one_of(&ANALYSED));
             let chosen = runs.iter().filter(|run| !some || run.is_one_of(&ANALYSED));
-            let all = chosen.map(|run| Ok(analyse(&run.path)?)).collect::<Result<_>>()?;
+            let all = chosen
+                .map(|run| Ok(pgn_lab::Run::load(&run.path)?.analyse()?))
+                .collect::<Result<_>>()?;
             Analyses::new(all)
         }
     };

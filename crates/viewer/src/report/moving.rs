@@ -7,7 +7,7 @@ use pgn_lab::{Metrics, title};
 use serde::Serialize;
 
 use super::{Report, Run};
-use crate::{Error, Result, replay, subject::Subject};
+use crate::{Error, Result, replay};
 
 /// Points that all curves together may have, so that a report of many runs stays small.
 const POINTS: usize = 60_000;
@@ -158,7 +158,7 @@ fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>>
         return Ok(Vec::new());
     };
     let failed = |refusal: crate::refusal::Refusal| Error::Report(refusal.sentence);
-    let subject = Subject::open(&run.path).map_err(failed)?;
+    let loaded = pgn_lab::Run::load(&run.path)?;
     let nodes = run.config.test.nodes.first().copied().unwrap_or(20).clamp(2, 50);
     let mut requests = vec![("a test sequence", replay::Request::test(nodes, run.config.seed, 0))];
     if run.config.network.pointers != Pointers::None {
@@ -167,7 +167,7 @@ fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>>
     }
     let mut replays = Vec::new();
     for (what, request) in requests {
-        let replay = request.replay(&subject).map_err(failed)?;
+        let replay = request.replay(&loaded).map_err(failed)?;
         replays.push((format!("{}, n = {}: {what}", run.name, request.nodes), replay));
     }
     Ok(replays)

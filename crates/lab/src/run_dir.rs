@@ -1,0 +1,94 @@
+//! A run directory: who may write in it.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Lease, Result, RunConfig, files, lease_time};
+
+/// A run directory that this process alone may write in.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    lease: Lease,
+}
+
+impl RunDir {
+    /// Makes the directory if need be and takes its lease.
+    ///
+    /// Refuses a directory another process is training in. The lease lasts as long as
+    /// [`lease_time`] says without a heartbeat.
+    pub fn take(path: &Path) -> Result<RunDir> {
+        Ok(RunDir { path: path.to_owned(), lease: Lease::take(path, lease_time()?)? })
+    }
+
+    /// Whether some process, this one included, trains in the directory.
+    pub fn is_held(path: &Path) -> bool {
+        Lease::is_held(path)
+    }
+
+    /// [`Error::Lost`] if the directory was removed or taken over. To be asked before every piece
+    /// of work.
+    pub fn check(&self) -> Result<()> {
+        Ok(self.lease.check()?)
+    }
+
+    /// Lets `write` make a file at a path it is given, and puts that in place as `name`, unless the
+    /// directory is no longer this process's: see [`Lease::place`].
+    pub fn place<T>(&self, name: &str, write: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        self.lease.place(name, write)
+    }
+
+    /// Writes a file whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.place(name, |path| files::write(path, bytes))
+    }
+
+    /// Opens a file to append to. It is a copy in the old one's place, so that what an earlier
+    /// process still has open is no longer part of the run.
+    pub fn reopen<T>(&self, name: &str, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        self.place(name, |path| {
+            let old = self.file(name);
+            match std::fs::copy(&old, path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("read", &old)(error));
+                }
+                _ => {}
+            }
+            open(path)
+        })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of one of its files.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes `config.toml`, or refuses a directory that holds another run. Returns the text
+    /// that is in the file. The teacher it names is the copy that the run keeps, so that the file
+    /// is the same wherever the original lies.
+    pub fn settle_config(&self, config: &RunConfig) -> Result<String> {
+        let path = self.file(files::CONFIG);
+        if !path.exists() {
+            let mut config = config.clone();
+            if let Some(teacher) = &mut config.data.teacher {
+                *teacher = files::TEACHER.into();
+            }
+            let text = config.to_toml();
+            self.write(files::CONFIG, text.as_bytes())?;
+            return Ok(text);
+        }
+        let there = RunConfig::load(&path)?;
+        match config.difference(&there) {
+            None => files::read_text(&path),
+            Some((key, here, there)) => Err(Error::Request(format!(
+                "{} holds another run ({key} is {there} there and {here} here): choose another \
+                 directory",
+                self.path.display()
+            ))),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Scores on test sets, with those of counting beside: how a run ends, and how it is tested again.
+
+use pgn_engine::Model;
+use pgn_structures::Task;
+
+use crate::{Counting, Data, Result, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams};
+
+/// Scores a model on test sets. The first seed is that of its run, which counting is learnt from;
+/// the second that of the test sets.
+pub(crate) fn test(
+    model: &Model,
+    data: &Data,
+    test: &TestConfig,
+    (run_seed, seed): (u64, u64),
+    stop: Stop<'_>,
+) -> Result<Vec<TestScores>> {
+    if model.config().iterated().is_some() {
+        // One operation at a time: the test sets may be too large to be held in memory.
+        return evaluate_streams(model, data.task(), test, seed, stop);
+    }
+    let rule = data.counting(run_seed)?;
+    let one = |set: Result<Examples>| {
+        stop.check()?;
+        test_set(model, &set?, rule.as_ref(), stop)
+    };
+    data.tests(test, seed).map(one).collect()
+}
+
+/// Scores a model on one test set.
+pub(crate) fn test_set(
+    model: &Model,
+    set: &Examples,
+    rule: Option<&Counting>,
+    stop: Stop<'_>,
+) -> Result<TestScores> {
+    let mut scores = evaluate_set(model, set, stop)?;
+    scores.counting_f1 = rule.map(|rule| rule.scores(set.set.sequences()).f1);
+    Ok(scores)
+}
+
+impl Data {
+    /// What can be answered without a data structure, learnt at `seed`. `None` for structures that
+    /// are not built in: theirs may not work with the paper's 20 nodes.
+    pub(crate) fn counting(&self, seed: u64) -> Result<Option<Counting>> {
+        let built_in = Task::names().any(|name| name == self.task().name());
+        built_in.then(|| Counting::of_seed(self.task(), seed)).transpose()
+    }
+}
