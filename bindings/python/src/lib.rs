@@ -44,6 +44,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
         wrap_pyfunction!(model::with_paths, module)?,
+        wrap_pyfunction!(own::tasks, module)?,
     ] {
         module.add_function(function)?;
     }

@@ -33,6 +33,12 @@ pub fn task(task: &Bound<'_, PyAny>) -> PyResult<Task> {
     }))
 }
 
+/// The built-in tasks: name, and what each is in a line.
+#[pyfunction]
+pub fn tasks() -> Vec<(String, String)> {
+    Task::all().map(|task| (task.name().to_owned(), task.summary().to_owned())).collect()
+}
+
 /// A Python class whose instances are structures.
 struct Class {
     class: Py<PyAny>,

@@ -9,7 +9,7 @@ use pgn_structures::{
 };
 use serde::Serialize;
 
-use crate::output;
+use crate::{output, tasks};
 
 /// Sample sequences of operations with their ground truth, or describe a file of them
 ///
@@ -29,9 +29,11 @@ Examples:
   The ground truth of operations of your own, one `u,v` per line
     pgn generate --task dsu --nodes 8 --operations mine.csv --out mine.safetensors")]
 pub struct Args {
-    /// The data structure: dsu (disjoint-set union), lct (link/cut tree), or, beyond the paper,
-    /// dsu-ordered (u under v, no priorities) and forest (rooted trees without splay trees)
-    #[arg(long, required_unless_present = "describe")]
+    #[arg(
+        long,
+        required_unless_present = "describe",
+        help = tasks::help("The data structure", "")
+    )]
     task: Option<String>,
 
     /// Nodes per sequence, at least 2

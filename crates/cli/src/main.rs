@@ -20,6 +20,7 @@ mod rollout;
 mod scores_table;
 mod serve;
 mod story_text;
+mod tasks;
 mod threads;
 mod train;
 mod verify;

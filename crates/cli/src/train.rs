@@ -10,7 +10,7 @@ use crate::{
     output::{self, Interrupted},
     progress::Display,
     recipe::{Flags, RecipeArgs},
-    scores_table,
+    scores_table, tasks,
     threads::pool,
 };
 
@@ -28,8 +28,7 @@ use crate::{
   pgn train --task forest --model pgn-exact --out runs/forest-exact
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1")]
 pub struct Args {
-    /// The data structure to imitate: dsu, lct, dsu-ordered or forest [default: dsu]
-    #[arg(long)]
+    #[arg(long, help = tasks::help("The data structure to imitate", " [default: dsu]"))]
     task: Option<String>,
     /// The model: gnn, deepsets, pgn, pgn-nm, pgn-asym, pgn-mo, pgn-ptrs, supgnn, dgm,
     /// oracle-ptrs or pgn-exact [default: pgn]

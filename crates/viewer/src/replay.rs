@@ -53,6 +53,10 @@ pub struct NodeRequest {
 #[derive(Debug, Serialize)]
 pub struct Replay {
     pub task: String,
+    /// The name of the task's operation.
+    pub operation: String,
+    /// What the answers 0 and 1 mean.
+    pub answers: [String; 2],
     pub nodes: usize,
     pub priorities: Vec<f32>,
     /// Where the model's pointers come from.
@@ -248,8 +252,11 @@ impl Request {
                 });
             })?;
         }
+        let about = task(run)?.about();
         Ok(Replay {
             task: run.config().task.clone(),
+            operation: about.operation.clone(),
+            answers: about.answers.clone(),
             nodes: self.nodes,
             priorities,
             pointers: config.pointers,

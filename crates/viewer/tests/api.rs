@@ -193,6 +193,10 @@ fn a_replay_is_the_ground_truth_and_the_models_own_rollout() {
         let request = json!({ "model": model, "nodes": 20, "seed": 5, "sequence": 3 });
         let (status, replay) = server.post("/api/replay", &request);
         assert_eq!(status, 200, "{replay}");
+        // The page is told in words what the task's operation and answers are.
+        let about = Task::named(name).unwrap();
+        assert_eq!(replay["operation"], about.operation());
+        assert_eq!(replay["answers"], json!(about.answers()));
 
         let sampling = Sampling { nodes: 20, ops: 30, count: 4, seed: 5, split: Split::Test };
         let task = Task::named(name).unwrap();

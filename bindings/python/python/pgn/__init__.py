@@ -10,7 +10,8 @@ Dataset(task='dsu', count=70, ops=30, nodes=20, seed=0, split='train')
 What is where:
 
 ==================== =====================================================================
-data                 :func:`sample`, :func:`replay`, :func:`concatenate`, :class:`Dataset`
+data                 :func:`sample`, :func:`replay`, :func:`concatenate`, :class:`Dataset`,
+                     :func:`tasks`
 structures           :class:`DisjointSet`, :class:`LinkCutTree`, :class:`RootedForest`,
                      and any class like :class:`Structure`
 training             :func:`train`, :class:`Progress`
@@ -31,7 +32,7 @@ from pgn._native import DisjointSet, LinkCutTree, Rng, RootedForest, __version__
 from pgn._play import Player, play
 from pgn._scores import Scores, score
 from pgn._settings import Settings, config
-from pgn._structure import Structure
+from pgn._structure import Structure, tasks
 from pgn._train import Progress, train
 
 __all__ = [
@@ -64,5 +65,6 @@ __all__ = [
     "replay",
     "sample",
     "score",
+    "tasks",
     "train",
 ]

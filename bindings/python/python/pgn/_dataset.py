@@ -317,10 +317,9 @@ def sample(
 ) -> Dataset:
     """Samples sequences of operations with their ground truth.
 
-    ``task`` is ``"dsu"``, ``"lct"``, ``"dsu-ordered"``, ``"forest"`` or a class like
-    :class:`Structure`; ``ops`` is 1.5 × ``nodes`` unless given. The same arguments give the same
-    arrays on every machine, and ``split`` (``"train"``, ``"validation"`` or ``"test"``) has random
-    numbers of its own.
+    ``task`` is one of :func:`tasks` or a class like :class:`Structure`; ``ops`` is 1.5 × ``nodes``
+    unless given. The same arguments give the same arrays on every machine, and ``split``
+    (``"train"``, ``"validation"`` or ``"test"``) has random numbers of its own.
 
     >>> data = pgn.sample("dsu", nodes=4, ops=3, count=1)
     >>> data.operands[0].tolist(), data.answers[0].tolist()

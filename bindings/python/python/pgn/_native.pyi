@@ -31,6 +31,7 @@ __all__ = [
     "resolve",
     "train",
     "with_paths",
+    "tasks",
 ]
 
 __version__: str
@@ -176,4 +177,5 @@ def train(
     checkpoint_every: float,
     observe: Callable[..., Any],
 ) -> None: ...
+def tasks() -> list[tuple[str, str]]: ...
 def with_paths(config: _Path, train: _Path | None, validation: _Path | None) -> str: ...

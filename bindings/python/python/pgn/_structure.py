@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol, Union
 import numpy as np
 import numpy.typing as npt
 
+from pgn import _native
+
 
 class Structure(Protocol):
     """A data structure that a network can learn to imitate: n nodes, each with one pointer.
@@ -52,7 +54,16 @@ class Structure(Protocol):
         """
 
 
-#: The names of the built-in tasks.
+def tasks() -> dict[str, str]:
+    """The built-in tasks: what each is, by name.
+
+    >>> pgn.tasks()["forest"]
+    'dynamic trees without splay trees: a node points to its parent'
+    """
+    return dict(_native.tasks())
+
+
+#: The names of the built-in tasks, for type checkers: those of :func:`tasks`.
 TaskName = Literal["dsu", "lct", "dsu-ordered", "forest"]
 
 #: The name of a built-in task, or a class of structures.

@@ -68,6 +68,9 @@ export interface ReplayStep {
 
 export interface Replay {
   task: string;
+  /** The name of the task's operation, and what the answers 0 and 1 mean. */
+  operation: string;
+  answers: [string, string];
   nodes: number;
   priorities: number[];
   pointers: 'none' | 'given' | 'masked' | 'every';

@@ -4,7 +4,6 @@ import type { Replay } from './api';
 import { announce, h, notice, percent } from './dom';
 import { type Frame, type Mistake, hasMistake, nextMistake, unroll } from './history';
 import { type Ask, Pair } from './pair';
-import { words } from './tasks';
 
 const PAUSE = 900;
 
@@ -88,7 +87,7 @@ export class Player {
     this.counter.textContent = `step ${next} of ${frames.length - 1}`;
     this.back.disabled = next === 0;
     this.forward.disabled = next === frames.length - 1;
-    this.verdict.replaceChildren(...judge(this.replay.task, frames[next]));
+    this.verdict.replaceChildren(...judge(this.replay, frames[next]));
     this.verdict.classList.toggle('wrong', hasMistake(frames, next, 'answer'));
     this.scrubber.setAttribute('aria-valuetext', `step ${next}: ${this.verdict.textContent}`);
     this.strip.querySelector('.here')?.classList.remove('here');
@@ -151,8 +150,7 @@ export class Player {
 }
 
 /** The last operation in words, with both answers. */
-export function judge(task: string, frame: Frame): (Node | string)[] {
-  const { operation, answers } = words(task);
+export function judge({ operation, answers }: Replay, frame: Frame): (Node | string)[] {
   if (!frame.operation) return ['Before the first operation: every node points to itself.'];
   const { u, v, truth, model } = frame.operation;
   const right = truth.answer === model.answer;

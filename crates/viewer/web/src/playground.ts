@@ -6,7 +6,6 @@ import { type Frame, unroll } from './history';
 import { chooseModel, modelPicker } from './models';
 import { Pair } from './pair';
 import { judge } from './player';
-import { words } from './tasks';
 import type { View } from './view';
 
 /** Kept while other views are looked at. */
@@ -99,8 +98,8 @@ export const playground: View = async (root, parameters, context) => {
   };
 
   const show = (replay: api.Replay, frames: Frame[], frame: Frame, grew: boolean) => {
-    name.textContent = words(replay.task).operation;
-    verdict.replaceChildren(...(frame.operation ? judge(replay.task, frame) : ['Click two nodes, or type them, to apply an operation.']));
+    name.textContent = replay.operation;
+    verdict.replaceChildren(...(frame.operation ? judge(replay, frame) : ['Click two nodes, or type them, to apply an operation.']));
     verdict.classList.toggle('wrong', frame.operation !== null && frame.operation.truth.answer !== frame.operation.model.answer);
     announce(grew || frame.operation === null ? verdict.textContent ?? '' : `${operations.length} operations. ${verdict.textContent}`);
     undo.disabled = clear.disabled = save.disabled = operations.length === 0;
@@ -123,7 +122,7 @@ export const playground: View = async (root, parameters, context) => {
   };
 
   const download = () => {
-    const header = `# ${words(models.find((run) => run.id === model.value)?.task ?? '').operation}, nodes=${nodes.value}, seed=${seed.value}\nu,v\n`;
+    const header = `# ${name.textContent}, nodes=${nodes.value}, seed=${seed.value}\nu,v\n`;
     const text = header + operations.map(([u, v]) => `${u},${v}\n`).join('');
     const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
     h('a', { href: url, download: 'operations.csv' }).click();
