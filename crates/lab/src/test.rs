@@ -3,7 +3,9 @@
 use pgn_engine::Model;
 use pgn_structures::Task;
 
-use crate::{Counting, Data, Result, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams};
+use crate::{
+    Counting, Data, Examples, Result, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams,
+};
 
 /// Scores a model on test sets. The first seed is that of its run, which counting is learnt from;
 /// the second that of the test sets.
