@@ -1,7 +1,7 @@
 //! The player alone: one recorded rollout in one HTML file.
 
 use pgn_engine::{Pointers, Rollout};
-use pgn_structures::{Node, Sequence};
+use pgn_structures::{About, Node, Sequence, Task};
 
 use super::{LICENCES, SCRIPT, STYLES, html::Html};
 use crate::{
@@ -83,8 +83,11 @@ fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<Rep
             },
         }
     };
+    let about = Task::named(task).map_or_else(|_| About::named(task), |task| task.about().clone());
     Ok(Replay {
         task: task.to_owned(),
+        operation: about.operation,
+        answers: about.answers,
         nodes: n,
         priorities: sequence.priorities.to_vec(),
         pointers: match (&rollout.pointers, &rollout.mask_logits) {
@@ -101,7 +104,7 @@ fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<Rep
 #[cfg(test)]
 mod tests {
     use pgn_engine::{Config, Model};
-    use pgn_structures::{Dataset, Sampling, Task};
+    use pgn_structures::{Dataset, Sampling};
 
     use super::*;
 
