@@ -23,7 +23,8 @@
 //! | 7 | symmetrised pointers | `graph.rs` |
 //!
 //! A config with [`ProcessorKind::Iterated`] has its own forward and backward passes, in `iterated/`,
-//! over the same kernels.
+//! over the same kernels. [`MachineNet`], in `machine/`, is the network of learnt machines: it sees
+//! a micro-step's view instead of a structure.
 
 mod adam;
 mod attention;
@@ -39,6 +40,7 @@ mod graph;
 mod initialisation;
 mod iterated;
 mod kernels;
+mod machine;
 mod message;
 mod model;
 mod parameters;
@@ -57,6 +59,9 @@ pub use error::Error;
 pub use example::Example;
 pub use initialisation::Initialisation;
 pub use iterated::{Iterated, Participants, ProcessorKind, Relation};
+pub use machine::{
+    MachineLosses, MachineNet, MachineSettings, MachineTrainer, MachineTrainerState, Prediction,
+};
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};
 pub use preset::{Given, Preset};

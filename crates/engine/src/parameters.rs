@@ -61,6 +61,20 @@ impl Parameters {
         Parameters { tensors, values: vec![0.0; end] }
     }
 
+    /// Zeros of these names and shapes, in this order.
+    pub(crate) fn of_shapes(shapes: &[(&'static str, &[usize])]) -> Parameters {
+        let mut end = 0;
+        let tensors = shapes
+            .iter()
+            .map(|&(name, shape)| {
+                let start = end;
+                end += shape.iter().product::<usize>();
+                Tensor { name, shape: shape.to_vec(), range: start..end }
+            })
+            .collect();
+        Parameters { tensors, values: vec![0.0; end] }
+    }
+
     /// The paper's tensors.
     fn once(config: &Config, add: &mut impl FnMut(&'static str, &[usize])) {
         let (k, m, x) = (config.k, config.m(), config.attention_width());
@@ -195,10 +209,15 @@ impl Parameters {
     /// Reads the weights of `config`'s model from the bytes of a `model.safetensors`; `path` is
     /// named in errors.
     pub fn from_bytes(config: &Config, bytes: &[u8], path: &Path) -> Result<Parameters, Error> {
+        Parameters::zeros(config).filled_from(bytes, path)
+    }
+
+    /// The same tensors with the values of a file; `path` is named in errors.
+    pub(crate) fn filled_from(self, bytes: &[u8], path: &Path) -> Result<Parameters, Error> {
         let refuse = |trouble: String| Error::File { path: path.to_owned(), trouble };
         let file = SafeTensors::deserialize(bytes)
             .map_err(|error| refuse(format!("not a readable safetensors file ({error})")))?;
-        let mut parameters = Parameters::zeros(config);
+        let mut parameters = self;
         for tensor in &parameters.tensors {
             let name = tensor.name;
             let view = file
