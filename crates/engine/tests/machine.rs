@@ -6,7 +6,7 @@ mod machine_plain;
 use std::{fs, path::PathBuf};
 
 use machine_plain::Plain;
-use pgn_engine::{MachineNet, MachineSettings, MachineTrainer, Path};
+use pgn_engine::{MachineNet, MachineSettings, MachineTrainer, SimdLevel};
 use pgn_machines::{Action, Machine, Seen, Signature, View, programs};
 use rayon::ThreadPoolBuilder;
 use safetensors::SafeTensors;
@@ -51,9 +51,9 @@ fn losses_and_gradients_are_those_of_jax() {
         let into = parameters.get_mut(tensor.name).unwrap();
         into.iter_mut().zip(values).for_each(|(into, value)| *into = value);
     }
-    for path in [Path::best(), Path::portable()] {
+    for level in [SimdLevel::best(), SimdLevel::portable()] {
         let net = MachineNet::from_parameters(signature.clone(), settings, parameters.clone());
-        let trainer = MachineTrainer::new(net.unwrap().on_path(path));
+        let trainer = MachineTrainer::new(net.unwrap().on_level(level));
         let batch: Vec<_> = views.iter().zip(&actions).collect();
         let (losses, gradients) = trainer.gradients(&batch).unwrap();
         for (name, ours) in [
