@@ -6,12 +6,15 @@ use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
     PyUntypedArrayMethods,
 };
-use pgn_structures::{Dataset, FieldRows, Fields, Node, Operation, Sampling, Sequence, Statistics};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pgn_structures::{
+    Dataset, Field, FieldRows, Fields, Node, Operation, Sampling, Sequence, Statistics,
+};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{error::Error, own, pool};
 
-/// What Python makes its `Dataset` of: task, seed, split and the five arrays.
+/// What Python makes its `Dataset` of: task, seed, split, the five arrays, and those of further
+/// fields, named as in files.
 type Parts<'py> = (
     String,
     u64,
@@ -21,11 +24,21 @@ type Parts<'py> = (
     Bound<'py, PyArray2<u8>>,
     Bound<'py, PyArray3<u8>>,
     Bound<'py, PyArray3<Node>>,
+    Bound<'py, PyDict>,
 );
 
 /// Moves a set's arrays to Python; only the operands, which are small, are copied.
 fn parts(py: Python<'_>, set: Dataset) -> PyResult<Parts<'_>> {
     let (count, ops, nodes) = (set.count(), set.ops, set.nodes);
+    let names: Vec<String> = set.fields.names().collect();
+    let (of_pointers, of_bits) = names.split_at(set.fields.pointers.len());
+    let fields = PyDict::new(py);
+    for (name, field) in of_pointers.iter().zip(set.fields.pointers) {
+        fields.set_item(name, field.values.into_pyarray(py).reshape([count, ops, nodes])?)?;
+    }
+    for (name, field) in of_bits.iter().zip(set.fields.bits) {
+        fields.set_item(name, field.values.into_pyarray(py).reshape([count, ops, nodes])?)?;
+    }
     let operands: Vec<Node> = set.operations.iter().flat_map(|op| [op.u, op.v]).collect();
     Ok((
         set.task,
@@ -36,6 +49,7 @@ fn parts(py: Python<'_>, set: Dataset) -> PyResult<Parts<'_>> {
         set.answers.into_pyarray(py).reshape([count, ops])?,
         set.masks.into_pyarray(py).reshape([count, ops, nodes])?,
         set.pointers.into_pyarray(py).reshape([count, ops, nodes])?,
+        fields,
     ))
 }
 
@@ -50,6 +64,8 @@ pub struct Arrays<'py> {
     answers: PyReadonlyArray2<'py, u8>,
     masks: PyReadonlyArray3<'py, u8>,
     pointers: PyReadonlyArray3<'py, Node>,
+    fields: Bound<'py, PyDict>,
+    bits: Bound<'py, PyDict>,
 }
 
 impl Arrays<'_> {
@@ -108,19 +124,29 @@ impl Arrays<'_> {
             answers: self.answers.as_slice()?.to_vec(),
             masks: self.masks.as_slice()?.to_vec(),
             pointers: self.pointers.as_slice()?.to_vec(),
-            fields: Fields::default(),
+            fields: Fields { pointers: fields(&self.fields)?, bits: fields(&self.bits)? },
         };
         set.check().map_err(Error::from)?;
         Ok(set)
     }
 }
 
+/// The arrays of a dictionary, which `Dataset` has checked, as fields of these names.
+fn fields<T: numpy::Element + Copy>(arrays: &Bound<'_, PyDict>) -> PyResult<Vec<Field<T>>> {
+    let read = |(name, array): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let array: PyReadonlyArray3<'_, T> = array.extract()?;
+        Ok(Field { name: name.extract()?, values: array.as_slice()?.to_vec() })
+    };
+    arrays.iter().map(read).collect()
+}
+
 fn mismatch(name: &str) -> PyErr {
     PyValueError::new_err(format!("the shape of {name} does not fit the other arrays'"))
 }
 
-/// Samples sequences of a task.
+/// Samples sequences of a task, with all its fields or just the learnt pointers.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)] // one per keyword of the Python function
 pub fn sample<'py>(
     py: Python<'py>,
     task: &Bound<'py, PyAny>,
@@ -129,13 +155,19 @@ pub fn sample<'py>(
     count: usize,
     seed: u64,
     split: &str,
+    fields: bool,
 ) -> PyResult<Parts<'py>> {
     let task = own::task(task)?;
     let split = split.parse().map_err(Error::from)?;
     let ops = ops.unwrap_or(Sampling::paper_ops(nodes));
     let sampling = Sampling { nodes, ops, count, seed, split };
     let pool = pool::shared()?;
-    let set = py.detach(|| pool.install(|| Dataset::sample(&task, &sampling)));
+    let set = py.detach(|| {
+        pool.install(|| {
+            let set = Dataset::sample(&task, &sampling)?;
+            if fields { set.with_fields(&task) } else { Ok(set) }
+        })
+    });
     parts(py, set.map_err(Error::from)?)
 }
 
@@ -147,6 +179,7 @@ pub fn replay<'py>(
     priorities: PyReadonlyArray2<'py, f32>,
     operands: PyReadonlyArray3<'py, Node>,
     seed: u64,
+    fields: bool,
 ) -> PyResult<Parts<'py>> {
     let task = own::task(task)?;
     let nodes = priorities.shape()[1];
@@ -155,7 +188,10 @@ pub fn replay<'py>(
     let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
     let pool = pool::shared()?;
     let set = py.detach(|| {
-        pool.install(|| Dataset::from_operations(&task, nodes, priorities, &operations))
+        pool.install(|| {
+            let set = Dataset::from_operations(&task, nodes, priorities, &operations)?;
+            if fields { set.with_fields(&task) } else { Ok(set) }
+        })
     });
     let mut set = set.map_err(Error::from)?;
     set.seed = seed;

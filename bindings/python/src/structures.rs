@@ -227,9 +227,37 @@ impl LinkCutTree {
         pointers(py, &self.0, self.0.len())
     }
 
+    /// The left child of every node in its splay tree, itself where there is none.
+    #[getter]
+    fn left<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Node>>> {
+        self.child(py, 1)
+    }
+
+    /// The right child of every node in its splay tree, itself where there is none.
+    #[getter]
+    fn right<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Node>>> {
+        self.child(py, 2)
+    }
+
+    /// 1 where left and right are still to be swapped, from that node down.
+    #[getter]
+    fn flip<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let mut row = vec![0; self.0.len()];
+        self.0.bit_field(0, &mut row).map_err(Error::from)?;
+        Ok(row.into_pyarray(py))
+    }
+
     /// An independent copy.
     fn copy(&self) -> Self {
         self.clone()
+    }
+}
+
+impl LinkCutTree {
+    fn child<'py>(&self, py: Python<'py>, field: usize) -> PyResult<Bound<'py, PyArray1<Node>>> {
+        let mut row = vec![0; self.0.len()];
+        self.0.pointer_field(field, &mut row).map_err(Error::from)?;
+        Ok(row.into_pyarray(py))
     }
 }
 

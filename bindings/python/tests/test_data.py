@@ -77,8 +77,58 @@ def test_replaying_gives_the_same_truth() -> None:
     for task in TASKS:
         data = pgn.sample(task, nodes=8, count=3)
         again = pgn.replay(task, data.operands, priorities=data.priorities)
+        assert again.arrays().keys() == data.arrays().keys()
         for name, array in again.arrays().items():
-            assert np.array_equal(array, getattr(data, name)), (task, name)
+            assert np.array_equal(array, data.arrays()[name]), (task, name)
+
+
+def test_further_fields(tmp_path: Path) -> None:
+    data = pgn.sample("lct", nodes=6, count=4)
+    assert list(data.fields) == ["left", "right"] and list(data.bits) == ["flip"]
+    assert data.fields["left"].dtype == np.uint32 and data.bits["flip"].dtype == np.uint8
+    assert list(data.arrays())[5:] == ["pointers.left", "pointers.right", "bits.flip"]
+    # Children point back up, and what the structure shows is what the set has.
+    forest = pgn.LinkCutTree(data.priorities[0])
+    for t, (u, v) in enumerate(data.operands[0].tolist()):
+        forest.apply(u, v)
+        for name, shown in (("left", forest.left), ("right", forest.right)):
+            assert np.array_equal(shown, data.fields[name][0, t])
+            child = np.flatnonzero(shown != np.arange(6))
+            assert np.array_equal(data.pointers[0, t][shown[child]], child)
+        assert np.array_equal(forest.flip, data.bits["flip"][0, t])
+    assert data.bits["flip"].any()
+
+    one = data[2]
+    assert np.shares_memory(one.fields["right"], data.fields["right"])
+    assert pickle.loads(pickle.dumps(one)) == one
+    path = tmp_path / "lct.safetensors"
+    data.save(path)
+    assert pgn.Dataset.load(path) == data
+
+    plain = pgn.sample("lct", nodes=6, count=4, fields=False)
+    assert not plain.fields and not plain.bits and plain != data
+    assert np.array_equal(plain.pointers, data.pointers)
+    plain.save(path)
+    old = pgn.Dataset.load(path)
+    assert old == plain
+    with pytest.raises(KeyError, match="no pointer field 'left': recorded are none; pgn.replay"):
+        old.fields["left"]
+    with pytest.raises(KeyError, match="no bit 'colour': recorded are flip"):
+        data.bits["colour"]
+
+
+def test_fields_that_do_not_fit() -> None:
+    data = pgn.sample("lct", nodes=6, count=4)
+    arrays = data.arrays()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colours'"):
+        pgn.Dataset(**arrays, task="lct", colours=data.masks)
+    with pytest.raises(ValueError, match=r"pointers.left has shape \[4, 9\]; expected"):
+        pgn.Dataset(**{**arrays, "pointers.left": data.answers}, task="lct")
+    with pytest.raises(ValueError, match="step 0, `bits.flip` of node 0 is 7, expected at most 1"):
+        pgn.Dataset(**{**arrays, "bits.flip": np.full((4, 9, 6), 7)}, task="lct").statistics()
+    cyclic = np.roll(np.arange(6), 1) + np.zeros((4, 9, 1))
+    with pytest.raises(ValueError, match="in sequence 0, step 0, the pointers form a cycle, 0 → 5"):
+        pgn.Dataset(**{**arrays, "pointers": cyclic}, task="lct").statistics()
 
 
 def test_operations_of_ones_own(program: Callable[..., str], tmp_path: Path) -> None:

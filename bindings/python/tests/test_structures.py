@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,48 @@ def test_a_class_that_draws_its_own_operations() -> None:
     assert np.all(data.operands[..., 1] == data.operands[..., 0] + 1)
     assert data.task == "neighbours" and len(np.unique(data.operands)) > 6
     assert data == pgn.sample(Neighbours, nodes=12, count=3)
+
+
+class Partners:
+    """Points u to v; keeps its first partner, and whether it had an odd number of them."""
+
+    name = "partners"
+    fields = ("first",)
+    bits = ("odd",)
+
+    def __init__(self, priorities: Any) -> None:
+        self.pointers = list(range(len(priorities)))
+        self.first = list(self.pointers)
+        self.odd = [False] * len(priorities)
+
+    def apply(self, u: int, v: int) -> tuple[bool, list[int]]:
+        if self.first[u] == u:
+            self.first[u] = v
+        self.odd[u] = not self.odd[u]
+        answer, self.pointers[u] = self.pointers[u] == v, v
+        return answer, [u]
+
+
+def test_a_class_with_further_fields(tmp_path: Path) -> None:
+    data = pgn.sample(Partners, nodes=6, count=3)
+    assert list(data.fields) == ["first"] and list(data.bits) == ["odd"]
+    for c in range(3):
+        last = Partners(data.priorities[c])
+        for t, (u, v) in enumerate(data.operands[c].tolist()):
+            last.apply(u, v)
+            assert data.fields["first"][c, t].tolist() == last.first
+            assert data.bits["odd"][c, t].tolist() == last.odd
+    data.save(tmp_path / "partners")
+    assert pgn.Dataset.load(tmp_path / "partners") == data
+
+    class Far(Partners):
+        def apply(self, u: int, v: int) -> tuple[bool, list[int]]:
+            self.first[u] = 99
+            return super().apply(u, v)
+
+    with pytest.raises(ValueError, match="`partners` made `first` of node . 99, of 6 nodes"):
+        pgn.sample(Far, nodes=6, count=3)
+    assert not pgn.sample(Far, nodes=6, count=3, fields=False).fields
 
 
 def wrong(**methods: Any) -> Any:

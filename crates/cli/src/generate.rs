@@ -14,8 +14,9 @@ use crate::{output, tasks};
 /// Sample sequences of operations with their ground truth, or describe a file of them
 ///
 /// Each sequence starts from nodes that point to themselves. Every operation is recorded with
-/// its answer, the nodes it visited (mask 0) and all pointers after it. The same options give
-/// the same bytes on every machine; sequence i is the same whatever the count.
+/// its answer, the nodes it visited (mask 0) and all pointers after it; structures with more
+/// state, such as lct, also with their further fields. The same options give the same bytes on
+/// every machine; sequence i is the same whatever the count.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -103,23 +104,21 @@ impl Args {
         let task = Task::named(self.task.as_ref().context("--task is missing")?)?;
         let nodes = self.nodes.context("--nodes is missing")?;
         let Some(file) = &self.operations else {
-            return Ok(Dataset::sample(
-                &task,
-                &Sampling {
-                    nodes,
-                    ops: self.ops.unwrap_or(Sampling::paper_ops(nodes)),
-                    count: self.count,
-                    seed: self.seed,
-                    split: self.split.parse()?,
-                },
-            )?);
+            let sampling = Sampling {
+                nodes,
+                ops: self.ops.unwrap_or(Sampling::paper_ops(nodes)),
+                count: self.count,
+                seed: self.seed,
+                split: self.split.parse()?,
+            };
+            return Ok(Dataset::sample(&task, &sampling)?.with_fields(&task)?);
         };
         let operations = operations_from_csv(file, nodes)?;
         anyhow::ensure!(!operations.is_empty(), "{}: it holds no operations", file.display());
         let priorities = given_priorities(nodes, self.seed)?;
         let mut dataset = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
         dataset.seed = self.seed;
-        Ok(dataset)
+        Ok(dataset.with_fields(&task)?)
     }
 }
 
@@ -168,6 +167,8 @@ struct Description {
     statistics: Statistics,
     /// Whether replaying the operations gives the same truth; nothing if the task is not ours.
     reproduced: Option<bool>,
+    /// The tensors of further fields.
+    fields: Vec<String>,
     /// The first sequence's, after its last operation.
     final_pointers: Vec<u32>,
 }
@@ -184,6 +185,7 @@ impl Description {
             summary: Summary::of(path, &dataset),
             statistics: Statistics::of(&dataset),
             reproduced,
+            fields: dataset.fields.names().collect(),
             final_pointers,
         })
     }
@@ -214,6 +216,9 @@ impl Description {
             ),
         );
         line("maximum depth", figures.max_depth.to_string());
+        if !self.fields.is_empty() {
+            line("further fields", self.fields.join(", "));
+        }
         line("ground truth", truth);
         text += "\nThe first sequence after its last operation; each node points to the one it hangs from:\n\n";
         text + &forest::picture(&self.final_pointers, 60)

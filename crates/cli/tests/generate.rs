@@ -59,6 +59,24 @@ fn generates_what_it_describes() {
 }
 
 #[test]
+fn further_fields_are_described() {
+    let folder = tempfile::tempdir().unwrap();
+    output(&folder, "--task lct --nodes 10 --count 5 --out a.st");
+    let text = output(&folder, "--describe a.st");
+    assert!(
+        text.contains("\n  further fields pointers.left, pointers.right, bits.flip\n"),
+        "{text}"
+    );
+    assert!(text.contains("ground truth   reproduced exactly"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&output(&folder, "--describe a.st --json")).unwrap();
+    assert_eq!(json["fields"], serde_json::json!(["pointers.left", "pointers.right", "bits.flip"]));
+
+    output(&folder, "--task dsu --nodes 10 --count 5 --out b.st");
+    assert!(!output(&folder, "--describe b.st").contains("further fields"));
+}
+
+#[test]
 fn defaults_are_the_papers() {
     let folder = tempfile::tempdir().unwrap();
     let json = output(&folder, "--task lct --nodes 50 --out a.st --json");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgn_structures::{Dataset, Task};
+use pgn_structures::{Dataset, Fields, Task};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, Result};
@@ -61,7 +61,9 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
 
 /// Reads a data-set file and refuses one of another task.
 pub fn data_set(path: &Path, task: &Task) -> Result<Dataset> {
-    let set = Dataset::load(path)?;
+    let mut set = Dataset::load(path)?;
+    // No model reads further fields, and they would triple the memory of a run.
+    set.fields = Fields::default();
     if set.task != task.name() {
         return Err(Error::file(
             path,

@@ -2,12 +2,20 @@
 
 use std::path::Path;
 
+use crate::cycles::{self, Cycles};
 use crate::files::{TensorReader, TensorWriter};
 use crate::sampling::check_priorities;
-use crate::{Dataset, Error, Fields, Operation, Result, Split};
+use crate::{Dataset, Error, Field, Fields, Node, Operation, Result, Shape, Split, Task};
 
-/// What this version writes, and the newest it reads.
-const FORMAT_VERSION: u32 = 1;
+/// What sets without further fields are written as: the paper's field is all there is.
+const PLAIN: u32 = 1;
+
+/// What sets with further fields are written as, and the newest version that is read.
+const WITH_FIELDS: u32 = 2;
+
+/// What the names of further tensors begin with.
+const POINTERS: &str = "pointers.";
+const BITS: &str = "bits.";
 
 impl Dataset {
     /// Writes the set to a `.safetensors` file, atomically; the same set, the same bytes.
@@ -15,7 +23,12 @@ impl Dataset {
         let (count, ops, nodes) = (self.count(), self.ops, self.nodes);
         let operands: Vec<u32> = self.operations.iter().flat_map(|op| [op.u, op.v]).collect();
         let mut file = TensorWriter::new();
-        file.metadata("format_version", FORMAT_VERSION);
+        let further: Vec<String> = self.fields.names().collect();
+        let version = if further.is_empty() { PLAIN } else { WITH_FIELDS };
+        file.metadata("format_version", version);
+        if version == WITH_FIELDS {
+            file.metadata("fields", further.join(","));
+        }
         file.metadata("task", &self.task);
         file.metadata("nodes", nodes);
         file.metadata("ops", ops);
@@ -26,6 +39,13 @@ impl Dataset {
         file.u8("answers", &[count, ops], &self.answers);
         file.u8("masks", &[count, ops, nodes], &self.masks);
         file.u32("pointers", &[count, ops, nodes], &self.pointers);
+        let (pointers, bits) = (&self.fields.pointers, &self.fields.bits);
+        for (name, field) in further.iter().zip(pointers) {
+            file.u32(name, &[count, ops, nodes], &field.values);
+        }
+        for (name, field) in further[pointers.len()..].iter().zip(bits) {
+            file.u8(name, &[count, ops, nodes], &field.values);
+        }
         file.save(path)
     }
 
@@ -37,10 +57,10 @@ impl Dataset {
     /// [`Dataset::load`], from a file that is already open.
     pub fn read(file: &TensorReader) -> Result<Dataset> {
         let version: u32 = file.parse("format_version", "a whole number")?;
-        if !(1..=FORMAT_VERSION).contains(&version) {
+        if !(PLAIN..=WITH_FIELDS).contains(&version) {
             return Err(file.error(format!(
                 "it has format version {version}, but this program knows only versions up to \
-                 {FORMAT_VERSION}"
+                 {WITH_FIELDS}"
             )));
         }
         let task: String = file.parse("task", "a name")?;
@@ -80,7 +100,10 @@ impl Dataset {
             answers: file.u8("answers", &[count, ops])?,
             masks: file.u8("masks", &[count, ops, nodes])?,
             pointers: file.u32("pointers", &[count, ops, nodes])?,
-            fields: Fields::default(),
+            fields: match version {
+                PLAIN => Fields::default(),
+                _ => read_fields(file, &[count, ops, nodes])?,
+            },
         };
         dataset.check_values().map_err(|trouble| file.error(trouble))?;
         Ok(dataset)
@@ -94,6 +117,11 @@ impl Dataset {
 
     /// Refuses values that no structure can have produced, in the words of a file's reader.
     fn check_values(&self) -> std::result::Result<(), String> {
+        self.fields.check([self.count(), self.ops, self.nodes])?;
+        // Only of built-in tasks is it known what their pointers look like.
+        let shape = Task::named(&self.task).map_or(Shape::Any, |task| task.schema().shape());
+        let mut cycles = Cycles::new(self.nodes);
+        let fresh: Vec<Node> = (0..self.nodes as Node).collect();
         for (index, sequence) in self.sequences().enumerate() {
             let within = |trouble: String| format!("in sequence {index}, {trouble}");
             check_priorities(sequence.priorities).map_err(within)?;
@@ -117,8 +145,53 @@ impl Dataset {
                         "node {node} points to {found}, but there are {n} nodes, numbered from 0"
                     )));
                 }
+                if shape == Shape::Forest {
+                    // The pointers before form a forest, so a cycle goes through a pointer that
+                    // has changed.
+                    let before = match step {
+                        0 => &fresh[..],
+                        _ => sequence.pointers_after(step - 1),
+                    };
+                    let both = before.iter().zip(pointers);
+                    let changed =
+                        (0..).zip(both).filter(|(_, (a, b))| a != b).map(|(node, _)| node);
+                    if let Some(cycle) = cycles.find(pointers, changed) {
+                        return Err(at(cycles::describe(&cycle)));
+                    }
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// The further fields that the metadata list, each of this shape; all of them must be there, and
+/// no others.
+fn read_fields(file: &TensorReader, shape: &[usize]) -> Result<Fields> {
+    let listed: String = file.parse("fields", "a list of tensors")?;
+    let listed: Vec<&str> = listed.split(',').filter(|name| !name.is_empty()).collect();
+    let mut fields = Fields::default();
+    for (place, &tensor) in listed.iter().enumerate() {
+        if listed[..place].contains(&tensor) {
+            return Err(file.error(format!("its metadata lists the field `{tensor}` twice")));
+        }
+        if let Some(name) = tensor.strip_prefix(POINTERS) {
+            let values = file.u32(tensor, shape)?;
+            fields.pointers.push(Field { name: name.to_owned(), values });
+        } else if let Some(name) = tensor.strip_prefix(BITS) {
+            let values = file.u8(tensor, shape)?;
+            fields.bits.push(Field { name: name.to_owned(), values });
+        } else {
+            return Err(file.error(format!(
+                "its metadata lists the field `{tensor}`; expected pointers.<name> or bits.<name>"
+            )));
+        }
+    }
+    let is_field = |name: &str| name.starts_with(POINTERS) || name.starts_with(BITS);
+    match file.names().iter().find(|name| is_field(name) && !listed.contains(&name.as_str())) {
+        None => Ok(fields),
+        Some(name) => Err(file.error(format!(
+            "it has a tensor `{name}`, which is not among the fields that its metadata lists"
+        ))),
     }
 }

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::sampling::filled;
+use crate::schema;
 use crate::structure::apply;
 use crate::{Dataset, Error, Node, PointerStructure, Result, Schema, Task, Visited};
 
@@ -13,6 +14,31 @@ pub struct Field<T> {
     pub name: String,
     /// \[moments, nodes\]
     pub values: Vec<T>,
+}
+
+impl<T: Copy + PartialOrd + std::fmt::Display> Field<T> {
+    /// See [`Fields::check`]; no value may be above `most`.
+    fn check(
+        &self,
+        tensor: &str,
+        [count, ops, n]: [usize; 3],
+        most: T,
+    ) -> std::result::Result<(), String> {
+        if !schema::is_name(&self.name) {
+            return Err(format!("there is a field `{tensor}`; expected {}", schema::NAME));
+        }
+        if self.values.len() != count * ops * n {
+            let (found, expected) = (self.values.len(), count * ops * n);
+            return Err(format!("`{tensor}` has {found} values, expected {expected}"));
+        }
+        let Some(place) = self.values.iter().position(|&value| value > most) else { return Ok(()) };
+        let (row, node, found) = (place / n, place % n, self.values[place]);
+        let (sequence, step) = (row / ops, row % ops);
+        Err(format!(
+            "in sequence {sequence}, step {step}, `{tensor}` of node {node} is {found}, expected \
+             at most {most}"
+        ))
+    }
 }
 
 /// All fields besides the learnt pointers, in the order of the [`Schema`]. A pointer field that
@@ -75,6 +101,25 @@ impl Fields {
     pub fn names(&self) -> impl Iterator<Item = String> {
         let pointers = self.pointers.iter().map(|field| format!("pointers.{}", field.name));
         pointers.chain(self.bits.iter().map(|field| format!("bits.{}", field.name)))
+    }
+
+    /// Refuses names that files cannot carry, and values that no structure can have produced, in
+    /// the words of a file's reader. `shape` is \[count, ops, nodes\].
+    pub(crate) fn check(&self, shape: [usize; 3]) -> std::result::Result<(), String> {
+        let names: Vec<String> = self.names().collect();
+        if let Some(twice) = (1..names.len()).find(|&place| names[..place].contains(&names[place]))
+        {
+            return Err(format!("the field `{}` is there twice", names[twice]));
+        }
+        let (of_pointers, of_bits) = names.split_at(self.pointers.len());
+        let most = shape[2].saturating_sub(1) as Node;
+        for (tensor, field) in of_pointers.iter().zip(&self.pointers) {
+            field.check(tensor, shape, most)?;
+        }
+        for (tensor, field) in of_bits.iter().zip(&self.bits) {
+            field.check(tensor, shape, 1)?;
+        }
+        Ok(())
     }
 
     fn missing(&self, what: &str, name: &str) -> Error {

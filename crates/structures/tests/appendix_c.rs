@@ -175,7 +175,8 @@ impl Paper {
 fn sampled_sequences_follow_the_paper() {
     for (nodes, count) in [(2, 50), (3, 100), (5, 200), (20, 200), (50, 50), (200, 10)] {
         let sampling = Sampling { ops: 3 * nodes, count, ..Sampling::paper(nodes) };
-        let set = Dataset::sample(&Task::named("lct").unwrap(), &sampling).unwrap();
+        let task = Task::named("lct").unwrap();
+        let set = Dataset::sample(&task, &sampling).unwrap().with_fields(&task).unwrap();
         for sequence in set.sequences() {
             let mut paper = Paper::new(nodes);
             for (step, &Operation { u, v }) in sequence.operations.iter().enumerate() {
@@ -183,7 +184,15 @@ fn sampled_sequences_follow_the_paper() {
                 let swap = sequence.priorities[u] < sequence.priorities[v];
                 let (u, v) = if swap { (v, u) } else { (u, v) };
                 assert_eq!(sequence.answers[step], paper.query_toggle(u, v));
+                let fields = sequence.fields_after(step);
+                let (left, right) =
+                    (fields.pointer("left").unwrap(), fields.pointer("right").unwrap());
+                let flip = fields.bit("flip").unwrap();
                 for node in 0..nodes {
+                    let or_itself = |other: usize| if other == NIL { node } else { other } as u32;
+                    assert_eq!(left[node], or_itself(paper.left[node]));
+                    assert_eq!(right[node], or_itself(paper.right[node]));
+                    assert_eq!(flip[node], u8::from(paper.phi[node]), "{nodes} {step} {node}");
                     let visited = sequence.mask(step)[node] == 0;
                     assert_eq!(visited, paper.visited.contains(&node), "mask of {node}");
                     assert_eq!(sequence.pointers_after(step)[node], paper.pointer(node));

@@ -137,7 +137,8 @@ fn damaged_contents_are_refused_with_a_sentence() {
 
     type Damage = fn(&mut Parts);
     let cases: &[(Damage, &str)] = &[
-        (|p| p.set("format_version", "2"), "format version 2, but this program knows only"),
+        (|p| p.set("format_version", "3"), "format version 3, but this program knows only"),
+        (|p| p.set("format_version", "2"), "its metadata has no `fields`"),
         (|p| p.set("format_version", "0"), "format version 0"),
         (|p| p.set("format_version", "one"), "`format_version` = `one`, which is not a whole"),
         (|p| drop(p.metadata.remove(0)), "no `format_version`"),
@@ -160,6 +161,14 @@ fn damaged_contents_are_refused_with_a_sentence() {
         (|p| p.priorities.1[1] = p.priorities.1[3], "nodes 1 and 3 have the same priority"),
         (|p| p.pointers.1[27] = 5, "in sequence 1, step 1, node 2 points to 5"),
         (|p| p.pointers.1[59] = u32::MAX, "node 4 points to 4294967295"),
+        (
+            |p| p.pointers.1[..2].copy_from_slice(&[1, 0]),
+            "step 0, the pointers form a cycle, 0 → 1",
+        ),
+        (
+            |p| (p.pointers.1[56], p.pointers.1[57]) = (2, 1),
+            "sequence 2, step 3, the pointers form",
+        ),
         (|p| p.operands.1[8] = 9, "in sequence 1, step 0, node 9 is out of range"),
         (|p| p.operands.1[1] = p.operands.1[0], "in sequence 0, step 0, u and v are both"),
         (|p| p.answers.1[11] = 2, "in sequence 2, step 3, the answer is 2"),
@@ -172,6 +181,122 @@ fn damaged_contents_are_refused_with_a_sentence() {
         assert!(error.starts_with("some.safetensors: "), "{error}");
         assert!(error.contains(sentence), "`{error}` does not say `{sentence}`");
         assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+/// A set with two further pointer fields and a bit, and its file.
+fn with_fields() -> (TempDir, PathBuf, Dataset) {
+    let (folder, path) = place();
+    let set = sample().with_fields(&Task::named("lct").unwrap()).unwrap();
+    set.save(&path).unwrap();
+    (folder, path, set)
+}
+
+#[test]
+fn further_fields_are_further_tensors() {
+    let (_folder, path, set) = with_fields();
+    assert_eq!(Dataset::load(&path).unwrap(), set);
+    assert!(Dataset::load(&path).unwrap().agrees_with(&Task::named("lct").unwrap()).unwrap());
+
+    let file = TensorReader::open(&path).unwrap();
+    assert_eq!(file.metadata("format_version"), Some("2"));
+    assert_eq!(file.metadata("fields"), Some("pointers.left,pointers.right,bits.flip"));
+    let names = ["bits.flip", "pointers", "pointers.left", "pointers.right"];
+    assert!(
+        names.iter().all(|&name| file.shape(name) == Some(vec![3, 4, 5])),
+        "{:?}",
+        file.names()
+    );
+    assert_eq!(file.u32("pointers.left", &[3, 4, 5]).unwrap(), set.fields.pointer("left").unwrap());
+
+    // What a version 1 file has is in there unchanged.
+    let (_other, plain) = place();
+    sample().save(&plain).unwrap();
+    let old = Dataset::load(&plain).unwrap();
+    assert_eq!(Dataset { fields: Default::default(), ..set.clone() }, old);
+    let error = old.fields.pointer("left").unwrap_err().to_string();
+    assert!(error.contains("Dataset::with_fields adds them"), "{error}");
+    assert_eq!(old.with_fields(&Task::named("lct").unwrap()).unwrap(), set);
+
+    // Wrong in one place is noticed.
+    let mut wrong = set.clone();
+    wrong.fields.bits[0].values[7] ^= 1;
+    wrong.save(&path).unwrap();
+    assert!(!Dataset::load(&path).unwrap().agrees_with(&Task::named("lct").unwrap()).unwrap());
+}
+
+#[test]
+fn damaged_fields_are_refused_with_a_sentence() {
+    type Damage = fn(&mut Vec<(String, Vec<usize>, Vec<u32>)>, &mut String);
+    let set = with_fields().2;
+    let cases: &[(Damage, &str)] = &[
+        (|_, _| (), ""),
+        (|t, _| drop(t.remove(1)), "it has no tensor `pointers.right`"),
+        (|_, l| *l = "pointers.left,bits.flip".into(), "a tensor `pointers.right`, which is not"),
+        (|_, l| *l = "pointers.left,pointers.left".into(), "the field `pointers.left` twice"),
+        (|_, l| l.push_str(",values.size"), "`values.size`; expected pointers.<name> or bits.<"),
+        (|_, l| l.push_str(",bits."), "it has no tensor `bits.`"),
+        (|t, _| t[0].1 = vec![12, 5], "`pointers.left` has shape [12, 5], expected [3, 4, 5]"),
+        (|t, _| t[2].1 = vec![60], "`bits.flip` has shape [60], expected [3, 4, 5]"),
+        (|t, _| t[1].2[26] = 5, "in sequence 1, step 1, `pointers.right` of node 1 is 5, expected"),
+        (|t, _| t[2].2[59] = 2, "in sequence 2, step 3, `bits.flip` of node 4 is 2, expected at"),
+    ];
+    for (damage, sentence) in cases {
+        let mut tensors: Vec<_> = set
+            .fields
+            .pointers
+            .iter()
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|field| (format!("pointers.{}", field.name), vec![3, 4, 5], field.values.clone()))
+            .collect();
+        let flips = set.fields.bit("flip").unwrap().iter().map(|&bit| bit.into()).collect();
+        tensors.push(("bits.flip".to_owned(), vec![3, 4, 5], flips));
+        let mut listed = "pointers.left,pointers.right,bits.flip".to_owned();
+        damage(&mut tensors, &mut listed);
+
+        let parts = Parts::new();
+        let mut file = TensorWriter::new();
+        parts.metadata[1..].iter().for_each(|(key, value)| file.metadata(key, value));
+        file.metadata("format_version", 2);
+        file.metadata("fields", listed);
+        file.f32("priorities", &parts.priorities.0, &parts.priorities.1);
+        file.u32("operands", &parts.operands.0, &parts.operands.1);
+        file.u8("answers", &parts.answers.0, &parts.answers.1);
+        file.u8("masks", &parts.masks.0, &parts.masks.1);
+        file.u32("pointers", &parts.pointers.0, &parts.pointers.1);
+        let bits: Vec<Vec<u8>> =
+            tensors.iter().map(|(.., values)| values.iter().map(|&v| v as u8).collect()).collect();
+        for ((name, shape, values), bits) in tensors.iter().zip(&bits) {
+            match name.starts_with("bits.") {
+                true => file.u8(name, shape, bits),
+                false => file.u32(name, shape, values),
+            }
+        }
+        let mut bytes = Vec::new();
+        file.write(&mut bytes).unwrap();
+        let file = TensorReader::from_bytes("some.safetensors".into(), bytes).unwrap();
+        match Dataset::read(&file) {
+            Ok(read) => assert!(sentence.is_empty() && read.fields == set.fields, "{sentence}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!sentence.is_empty() && error.contains(sentence), "{error} ({sentence})");
+                assert!(error.starts_with("some.safetensors: "), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_bits_of_fields_never_panic() {
+    let (_folder, path, _) = with_fields();
+    let bytes = fs::read(&path).unwrap();
+    for position in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[position] ^= 1 << (position % 8);
+        if let Ok(file) = TensorReader::from_bytes("some.safetensors".into(), damaged) {
+            let _ = Dataset::read(&file);
+        }
     }
 }
 

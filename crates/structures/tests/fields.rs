@@ -99,6 +99,11 @@ fn a_structure_with_two_pointers_and_a_bit() {
             }
         }
     }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("partners.safetensors");
+    set.save(&path).unwrap();
+    assert_eq!(Dataset::load(&path).unwrap(), set);
+
     let error = set.fields.pointer("last").unwrap_err().to_string();
     let sentence = "there is no pointer field `last`: recorded are pointers.first, bits.odd";
     assert_eq!(error, sentence);

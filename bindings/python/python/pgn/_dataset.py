@@ -31,14 +31,22 @@ class Dataset:
     ``pointers``   uint32  [count, ops, nodes]    after the operation
     ============== ======= ====================== ============================================
 
-    Before the first operation every node points to itself. The arrays are plain numpy arrays.
-    Those given to the constructor are used as they are where type and layout fit, else converted
-    if no value changes by it; values are checked when they are used.
+    Before the first operation every node points to itself. Structures with more state than
+    ``pointers`` have further fields, uint32 each, and bits, uint8, of the same shape. A pointer
+    field that is nil holds the node itself. A link/cut tree's ``pointers`` are ``up``; beside
+    them are:
+
+    >>> data = pgn.sample("lct", nodes=5, count=10)
+    >>> list(data.fields), list(data.bits), data.fields["left"].shape
+    (['left', 'right'], ['flip'], (10, 7, 5))
+
+    The arrays are plain numpy arrays. Those given to the constructor (further ones as files name
+    them, ``pointers.left`` and ``bits.flip``) are used as they are where type and layout fit, else
+    converted if no value changes by it; values are checked when they are used.
 
     A part of a set is a set: ``data[3]``, ``data[2:5]``, ``data[[4, 0, 4]]`` and ``data[mask]``
     with a boolean for each sequence. Slices share memory with the set; the other two copy.
 
-    >>> data = pgn.sample("lct", nodes=5, count=10)
     >>> data[:2]
     Dataset(task='lct', count=2, ops=7, nodes=5, seed=0, split='train')
     >>> len(data[data.answers.any(axis=1)]), data[[4, 0]] == pgn.concatenate([data[4], data[0]])
@@ -55,8 +63,10 @@ class Dataset:
     answers: npt.NDArray[np.uint8]
     masks: npt.NDArray[np.uint8]
     pointers: npt.NDArray[np.uint32]
+    fields: dict[str, npt.NDArray[np.uint32]]
+    bits: dict[str, npt.NDArray[np.uint8]]
 
-    __slots__ = ("task", "seed", "split", *_ARRAYS)
+    __slots__ = ("task", "seed", "split", *_ARRAYS, "fields", "bits")
 
     def __init__(
         self,
@@ -69,6 +79,7 @@ class Dataset:
         task: str,
         seed: SupportsIndex = 0,
         split: str = "given",
+        **fields: npt.ArrayLike,
     ) -> None:
         self.task = task
         self.seed = whole("seed", seed, 2**64 - 1)
@@ -80,6 +91,15 @@ class Dataset:
         self.answers = array("answers", answers, np.uint8, (count, ops))
         self.masks = array("masks", masks, np.uint8, (count, ops, nodes))
         self.pointers = array("pointers", pointers, np.uint32, (count, ops, nodes))
+        self.fields, self.bits = _Fields("pointer field"), _Fields("bit")
+        for name, values in fields.items():
+            kind, _, field = name.partition(".")
+            if kind == "pointers" and field:
+                self.fields[field] = array(name, values, np.uint32, (count, ops, nodes))
+            elif kind == "bits" and field:
+                self.bits[field] = array(name, values, np.uint8, (count, ops, nodes))
+            else:
+                raise TypeError(f"Dataset() got an unexpected keyword argument {name!r}")
 
     @property
     def count(self) -> int:
@@ -97,8 +117,12 @@ class Dataset:
         return int(self.priorities.shape[1])
 
     def arrays(self) -> dict[str, Any]:
-        """The five arrays by name."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+        """All arrays by name, those of further fields as in files."""
+        return {
+            **{name: getattr(self, name) for name in _ARRAYS},
+            **{f"pointers.{name}": values for name, values in self.fields.items()},
+            **{f"bits.{name}": values for name, values in self.bits.items()},
+        }
 
     def statistics(self) -> dict[str, float]:
         """What is in the set, as ``pgn generate --describe`` shows it.
@@ -197,9 +221,11 @@ class Dataset:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
             return NotImplemented
-        return (self.task, self.seed, self.split) == (other.task, other.seed, other.split) and all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(self.arrays().values(), other.arrays().values())
+        mine, theirs = self.arrays(), other.arrays()
+        return (
+            (self.task, self.seed, self.split) == (other.task, other.seed, other.split)
+            and mine.keys() == theirs.keys()
+            and all(np.array_equal(mine[name], theirs[name]) for name in mine)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -225,8 +251,21 @@ class Dataset:
         }) + _html.table(["array", "type", "shape"], rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.task, self.seed, self.split, *self.arrays().values())
-        return _from_parts, (parts,)
+        arrays = self.arrays()
+        five = [arrays.pop(name) for name in _ARRAYS]
+        return _from_parts, ((self.task, self.seed, self.split, *five, arrays),)
+
+
+class _Fields(dict[str, Any]):
+    """Arrays by the name of their field; what is not there is asked for with a sentence."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, name: str) -> Any:
+        known = ", ".join(self) or "none; pgn.replay(task, operands, priorities=...) adds them"
+        raise KeyError(f"the set has no {self._kind} {name!r}: recorded are {known}")
 
 
 class Sequences(Sequence[dict[str, npt.NDArray[Any]]]):
@@ -267,6 +306,9 @@ def concatenate(sets: Iterable[Dataset]) -> Dataset:
             mine, theirs = getattr(first, name), getattr(part, name)
             if mine != theirs:
                 raise ValueError(f"the sets differ in {name}: {mine} and {theirs}")
+        if part.arrays().keys() != first.arrays().keys():
+            known = [", ".join([*one.fields, *one.bits]) or "none" for one in (first, part)]
+            raise ValueError(f"the sets differ in further fields: {known[0]} and {known[1]}")
     same = all((part.seed, part.split) == (first.seed, first.split) for part in parts)
     arrays = {
         name: np.concatenate([part.arrays()[name] for part in parts]) for name in first.arrays()
@@ -303,7 +345,9 @@ def _chosen(index: Any, count: int) -> Any:
 
 def _from_parts(parts: tuple[Any, ...]) -> Dataset:
     task, seed, split, *arrays = parts
-    return Dataset(*arrays, task=task, seed=seed, split=split)
+    # Sets that were pickled before there were further fields have five arrays.
+    fields = arrays.pop() if isinstance(arrays[-1], dict) else {}
+    return Dataset(*arrays, task=task, seed=seed, split=split, **fields)
 
 
 def sample(
@@ -314,12 +358,14 @@ def sample(
     count: SupportsIndex = 70,
     seed: SupportsIndex = 0,
     split: Split = "train",
+    fields: bool = True,
 ) -> Dataset:
     """Samples sequences of operations with their ground truth.
 
     ``task`` is one of :func:`tasks` or a class like :class:`Structure`; ``ops`` is 1.5 × ``nodes``
     unless given. The same arguments give the same arrays on every machine, and ``split``
-    (``"train"``, ``"validation"`` or ``"test"``) has random numbers of its own.
+    (``"train"``, ``"validation"`` or ``"test"``) has random numbers of its own. With
+    ``fields=False``, further fields, which no model reads, are left out.
 
     >>> data = pgn.sample("dsu", nodes=4, ops=3, count=1)
     >>> data.operands[0].tolist(), data.answers[0].tolist()
@@ -333,6 +379,7 @@ def sample(
             whole("count", count),
             whole("seed", seed, 2**64 - 1),
             split,
+            fields,
         )
     )
 
@@ -344,11 +391,12 @@ def replay(
     nodes: SupportsIndex | None = None,
     priorities: npt.ArrayLike | None = None,
     seed: SupportsIndex = 0,
+    fields: bool = True,
 ) -> Dataset:
     """The ground truth of given operations: ``operands`` [count, ops, 2], or [ops, 2] for one.
 
     Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --operations`` are
-    drawn from ``seed``, the same for every sequence.
+    drawn from ``seed``, the same for every sequence. ``fields=False`` leaves further fields out.
 
     >>> one = pgn.replay("dsu", [[0, 1], [1, 2], [0, 2]], nodes=3)
     >>> one.answers
@@ -367,4 +415,4 @@ def replay(
     if drawn.ndim == 1:
         drawn = drawn[np.newaxis]
     drawn = array("priorities", drawn, np.float32, (given.shape[0], "nodes" if nodes is None else whole("nodes", nodes)))
-    return _from_parts(_native.replay(task, drawn, given, whole("seed", seed, 2**64 - 1)))
+    return _from_parts(_native.replay(task, drawn, given, whole("seed", seed, 2**64 - 1), fields))

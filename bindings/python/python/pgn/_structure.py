@@ -12,7 +12,7 @@ from pgn import _native
 
 
 class Structure(Protocol):
-    """A data structure that a network can learn to imitate: n nodes, each with one pointer.
+    """A data structure that a network can learn to imitate: n nodes, each with a pointer.
 
     A task is a class whose instances are like this, made from an array of n priorities. (It need
     not inherit from ``Structure``.)
@@ -33,6 +33,9 @@ class Structure(Protocol):
     - ``name``: what files and scores call it (the name of the class unless given);
     - ``features``: what a node is told about an operation, of ``"priority"``, ``"operated"``,
       ``"first"``, ``"second"`` and ``"self-pointing"`` (the first two unless given);
+    - ``fields`` and ``bits``: names of further state, such as ``fields = ["left", "right"]`` and
+      ``bits = ["flip"]``. Each is an attribute like ``pointers``, with a node (itself for none) or
+      a truth value for every node, and data sets carry it;
     - ``sample(self, rng)``: draws the next operation, ``(u, v)``, from an :class:`Rng` and nothing
       else (uniform pairs unless given);
     - ``start_from(self, pointers)``: goes on from these pointers, for structures that have no
