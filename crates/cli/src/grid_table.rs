@@ -3,7 +3,10 @@
 use std::fmt::Write;
 
 use pgn_lab::{Collection, Spread};
-use pgn_paper::{numbers, tables::BASELINES};
+use pgn_paper::{
+    numbers,
+    tables::{self, BASELINES},
+};
 
 /// One small table for each task.
 pub fn render(runs: &Collection) -> String {
@@ -18,18 +21,15 @@ pub fn render(runs: &Collection) -> String {
             }
         }
         text.push('\n');
-        let mut models: Vec<&str> = Vec::new();
-        for model in pgn_engine::Config::PRESETS {
-            if runs.of(task, model).next().is_some() {
-                models.push(model);
-            }
-        }
-        for model in models {
-            let _ = write!(text, "{model:<12}");
+        let groups = tables::in_order(runs, task);
+        for group in &groups {
+            let name = group.name().replace('`', "");
+            let _ = write!(text, "{name:<12}");
             for &n in &sizes {
-                let _ = write!(text, " {:>7}", cell(runs.f1(task, model, n)));
+                let f1 = group.spread(n, |scores| Some(scores.f1));
+                let _ = write!(text, " {:>7}", cell(f1));
                 if in_paper(task, n) {
-                    let _ = write!(text, " {:>7}", cell(numbers().f1(task, model, n)));
+                    let _ = write!(text, " {:>7}", cell(numbers().f1(task, group.model, n)));
                 }
             }
             text.push('\n');

@@ -8,7 +8,9 @@ use std::{
 use pgn_structures::Task;
 use serde::{Deserialize, Serialize};
 
-use crate::{Counting, Error, Result, Results, Scores, TestScores, files, is_finished};
+use crate::{
+    Counting, Error, Group, Result, Results, Scores, TestScores, chosen, files, groups, is_finished,
+};
 
 /// All runs of a grid as one JSON file.
 pub const RUNS: &str = "runs.json";
@@ -83,9 +85,15 @@ impl Collection {
         files::write_json(&dir.join(RUNS), self)
     }
 
-    /// The runs of a model on a task.
-    pub fn of<'a>(&'a self, task: &'a str, model: &'a str) -> impl Iterator<Item = &'a Results> {
-        self.runs.iter().filter(move |run| run.task == task && run.model == model)
+    /// The runs of a model on a task that differ in nothing but their seed: of several groups of
+    /// settings the one that speaks for the model, see [`chosen`].
+    pub fn of(&self, task: &str, model: &str) -> impl Iterator<Item = &Results> {
+        chosen(&self.runs, task, model).into_iter()
+    }
+
+    /// All groups of runs on a task, by model.
+    pub fn groups(&self, task: &str) -> Vec<Group<'_, Results>> {
+        groups(&self.runs, task)
     }
 
     /// Mean and spread of a score over the seeds.

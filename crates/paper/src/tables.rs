@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use pgn_lab::{Collection, Scores, Spread, Table, Timing, title};
+use pgn_engine::Config;
+use pgn_lab::{Collection, Group, Results, Scores, Spread, Table, Timing, title};
+use pgn_structures::Task;
 
-use crate::{Claim, claims, numbers};
+use crate::{Claim, Numbers, claims, numbers};
 
 /// The models of Table 1, in the paper's order.
 pub const TABLE_1: [&str; 6] = ["gnn", "deepsets", "pgn-nm", "pgn", "pgn-ptrs", "oracle-ptrs"];
@@ -52,20 +54,56 @@ pub fn render(runs: &Collection) -> String {
     text
 }
 
-/// The paper's tables for one task.
+/// The paper's tables for one task. A model that the paper does not have gets a row in the first
+/// two; runs that differ in more than their seed get a row each.
 pub fn of_task(runs: &Collection, task: &str) -> Vec<Table> {
-    let mut tables = vec![f1_table(runs, task, "Table 1: F₁", &TABLE_1, true)];
-    tables.extend(accuracy_table(runs, task));
+    let in_paper = Task::of_paper().any(|name| name == task);
+    let (first, second) = match in_paper {
+        true => ("Table 1: F₁", "Table 2: accuracy of pointers and masks"),
+        false => ("F₁", "Accuracy of pointers and masks"),
+    };
+    let mut tables = vec![f1_table(runs, task, first, true)];
+    tables.extend(accuracy_table(runs, task, second));
     if TABLE_3[1..5].iter().any(|model| runs.of(task, model).next().is_some()) {
-        tables.push(f1_table(runs, task, "Table 3: F₁ of the ablations", &TABLE_3, false));
+        tables.push(f1_table(runs, task, "Table 3: F₁ of the ablations", false));
     }
     tables
 }
 
-/// The small table of the quick version: one task, F₁ only.
-pub fn render_quick(runs: &Collection) -> String {
-    let f1 = |task| f1_table(runs, task, "F₁", &TABLE_1, true).markdown();
-    runs.tasks().into_iter().map(|task| format!("## {}\n\n{}", title(task), f1(task))).collect()
+/// All groups of runs on a task: the paper's models in its order, then the others.
+pub fn in_order<'a>(runs: &'a Collection, task: &str) -> Vec<Group<'a, Results>> {
+    rows_of(runs, task, &Config::PRESETS, true)
+}
+
+/// The groups of runs on a task whose model is in `order`, in that order; then, if asked for,
+/// those of models that none of the paper's tables has.
+fn rows_of<'a>(
+    runs: &'a Collection,
+    task: &str,
+    order: &[&str],
+    with_others: bool,
+) -> Vec<Group<'a, Results>> {
+    let known = |model: &str| TABLE_1.contains(&model) || TABLE_3.contains(&model);
+    let place = |group: &Group<'_, Results>| match order.iter().position(|m| *m == group.model) {
+        None if with_others && !known(group.model) => Some(order.len()),
+        place => place,
+    };
+    let mut groups = runs.groups(task);
+    groups.retain(|group| place(group).is_some());
+    groups.sort_by_key(place);
+    groups
+}
+
+/// How runs are grouped, in a sentence; `None` where those of every model differ in nothing but
+/// their seed.
+pub fn grouping(runs: &Collection) -> Option<&'static str> {
+    let tasks = runs.tasks();
+    let mut groups = tasks.iter().flat_map(|task| runs.groups(task));
+    groups.any(|group| !group.settings.is_empty()).then_some(
+        "Runs that differ in more than their seed have a row each, named by the settings in which \
+         they differ; claims are about those with the default settings or, where there are none, \
+         with the most seeds.",
+    )
 }
 
 /// In what the runs depart from the paper's protocol, and how many seeds and epochs they had.
@@ -79,6 +117,9 @@ fn settings(runs: &Collection) -> String {
     let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let mut text =
         format!("{} runs; seeds {}; epochs {}. ", runs.runs.len(), list(&seeds), list(&epochs));
+    if let Some(sentence) = grouping(runs) {
+        text += &format!("{sentence} ");
+    }
     let mut departures: Vec<String> = Vec::new();
     for run in &runs.runs {
         for (key, value) in run.departures.iter().filter(|(key, _)| *key != "epochs") {
@@ -100,59 +141,58 @@ fn settings(runs: &Collection) -> String {
     text
 }
 
-fn f1_table(
-    runs: &Collection,
-    task: &str,
-    title: &str,
-    models: &[&str],
-    with_baselines: bool,
-) -> Table {
+/// Table 1, with what is had without a model, or Table 3.
+fn f1_table(runs: &Collection, task: &str, title: &str, is_first: bool) -> Table {
     let sizes = runs.sizes();
-    let mut rows: Vec<Row> = models
+    let order: &[&str] = if is_first { &TABLE_1 } else { &TABLE_3 };
+    let mut rows: Vec<Row> = rows_of(runs, task, order, is_first)
         .iter()
-        .filter(|model| runs.of(task, model).next().is_some())
-        .map(|model| Row {
-            name: format!("`{model}`"),
+        .map(|group| Row {
+            name: group.name(),
             cells: sizes
                 .iter()
-                .map(|&n| (runs.f1(task, model, n), numbers().f1(task, model, n)))
+                .map(|&n| {
+                    let ours = group.spread(n, |scores| Some(scores.f1));
+                    (ours, numbers().f1(task, group.model, n))
+                })
                 .collect(),
         })
         .collect();
-    if with_baselines {
+    if is_first {
         for (name, f1) in BASELINES {
-            let cells = sizes.iter().map(|&n| (f1(runs, task, n), None)).collect();
-            rows.push(Row { name: name.to_owned(), cells });
+            let cells: Vec<_> = sizes.iter().map(|&n| (f1(runs, task, n), None)).collect();
+            if cells.iter().any(|(ours, _)| ours.is_some()) {
+                rows.push(Row { name: name.to_owned(), cells });
+            }
         }
     }
     table(title, &sizes, &rows, Unit::Fraction)
 }
 
-fn accuracy_table(runs: &Collection, task: &str) -> Option<Table> {
-    type Row2 = (&'static str, fn(&Scores) -> Option<f64>);
-    const POINTERS: Row2 = ("pointers", |scores| scores.pointer_accuracy);
-    const MASKS: Row2 = ("masks", |scores| scores.mask_accuracy);
+fn accuracy_table(runs: &Collection, task: &str, title: &str) -> Option<Table> {
+    type Accuracy = (
+        &'static str,
+        fn(&Scores) -> Option<f64>,
+        fn(&Numbers, &str, &str, usize) -> Option<Spread>,
+    );
+    const ACCURACIES: [Accuracy; 2] = [
+        ("pointers", |scores| scores.pointer_accuracy, Numbers::pointer_accuracy),
+        ("masks", |scores| scores.mask_accuracy, Numbers::mask_accuracy),
+    ];
     const MODELS: [&str; 6] = ["pgn-nm", "pgn", "pgn-asym", "pgn-mo", "dgm", "supgnn"];
     let sizes = runs.sizes();
     let mut rows = Vec::new();
-    for (what, score) in [POINTERS, MASKS] {
-        for model in MODELS {
+    for (what, score, theirs) in ACCURACIES {
+        for group in rows_of(runs, task, &MODELS, true) {
             let cells: Vec<_> = sizes
                 .iter()
-                .map(|&n| {
-                    let theirs = match what {
-                        "pointers" => numbers().pointer_accuracy(task, model, n),
-                        _ => numbers().mask_accuracy(task, model, n),
-                    };
-                    (runs.spread(task, model, n, score), theirs)
-                })
+                .map(|&n| (group.spread(n, score), theirs(numbers(), task, group.model, n)))
                 .collect();
             if cells.iter().any(|(ours, _)| ours.is_some()) {
-                rows.push(Row { name: format!("{what} `{model}`"), cells });
+                rows.push(Row { name: format!("{what} {}", group.name()), cells });
             }
         }
     }
-    let title = "Table 2: accuracy of pointers and masks";
     (!rows.is_empty()).then(|| table(title, &sizes, &rows, Unit::Percent))
 }
 
@@ -215,11 +255,8 @@ fn time_table(runs: &Collection) -> String {
     );
     let mut total = 0.0;
     for task in runs.tasks() {
-        let mut models: Vec<&str> =
-            runs.runs.iter().filter(|run| run.task == task).map(|run| &*run.model).collect();
-        models.dedup();
-        for model in models {
-            let of: Vec<_> = runs.of(task, model).collect();
+        for group in runs.groups(task) {
+            let of = &group.runs;
             let mean = |value: fn(&Timing) -> f64| {
                 of.iter().map(|run| value(&run.timing)).sum::<f64>() / of.len() as f64
             };
@@ -227,7 +264,8 @@ fn time_table(runs: &Collection) -> String {
             total += seconds * of.len() as f64;
             let _ = writeln!(
                 text,
-                "| {task} | `{model}` | {} | {seconds:.0} | {:.1} | {} |",
+                "| {task} | {} | {} | {seconds:.0} | {:.1} | {} |",
+                group.name(),
                 of.len(),
                 mean(|timing| timing.epochs_per_second),
                 of[0].timing.threads
@@ -236,4 +274,72 @@ fn time_table(runs: &Collection) -> String {
     }
     let _ = writeln!(text, "\n{:.1} hours of runs in all.", total / 3600.0);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgn_lab::TestScores;
+
+    fn run(task: &str, model: &str, seed: u64, epochs: u64, f1: f64) -> Results {
+        let scores =
+            Scores { f1, f1_always_1: 0.5, pointer_accuracy: Some(f1), ..Scores::default() };
+        let departures = match epochs {
+            5000 => Default::default(),
+            _ => [("epochs".to_owned(), epochs.to_string())].into(),
+        };
+        Results {
+            task: task.to_owned(),
+            model: model.to_owned(),
+            seed,
+            epochs,
+            best_epoch: 1,
+            parameters: 1,
+            departures,
+            validation: Scores::default(),
+            test: vec![TestScores {
+                nodes: 20,
+                ops: 30,
+                sequences: 35,
+                scores,
+                ..Default::default()
+            }],
+            timing: Timing::default(),
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_model_that_the_paper_does_not_have_gets_a_row() {
+        let runs = Collection { runs: vec![run("forest", "pgn-exact", 0, 1500, 1.0)] };
+        let text = render(&runs);
+        assert!(text.contains("## Rooted forest\n\n### F₁\n"), "{text}");
+        assert!(text.contains("| `pgn-exact` | 1.000 |"), "{text}");
+        assert!(text.contains("| pointers `pgn-exact` | 100.0 % |"), "{text}");
+        assert!(text.contains("| always 1 | 0.500 |"), "{text}");
+        assert!(!text.contains("| counting |"), "not measured, so not shown: {text}");
+        assert!(!text.contains("Runs that differ"), "{text}");
+    }
+
+    /// A run of 300 epochs and one of 1,000 are not two seeds.
+    #[test]
+    fn runs_that_differ_in_more_than_their_seed_are_not_averaged() {
+        let runs = vec![
+            run("dsu", "pgn", 0, 300, 0.2),
+            run("dsu", "pgn", 0, 1000, 0.6),
+            run("dsu", "pgn", 1, 1000, 0.8),
+            run("dsu", "gnn", 0, 300, 0.5),
+        ];
+        let runs = Collection { runs };
+        let text = render(&runs);
+        assert!(text.contains("| `pgn`, `epochs = 300` | 0.200 |"), "{text}");
+        assert!(text.contains("| `pgn`, `epochs = 1000` | 0.700 ± 0.141 |"), "{text}");
+        assert!(text.contains("| `gnn` | 0.500 |"), "{text}");
+        assert!(
+            text.contains("Runs that differ in more than their seed have a row each"),
+            "{text}"
+        );
+        // What has room for one number only has that of the group with the most seeds.
+        assert_eq!(runs.f1("dsu", "pgn", 20).unwrap().count, 2);
+    }
 }

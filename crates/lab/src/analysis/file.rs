@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Analysis;
-use crate::{Error, Result, files};
+use crate::{Error, Result, chosen, files};
 
 /// The file's usual name, beside `runs.json`.
 pub const ANALYSES: &str = "analyses.json";
@@ -45,8 +45,9 @@ impl Analyses {
         files::write(path, self.to_json()?.as_bytes())
     }
 
-    /// The runs of a model on a task.
-    pub fn of<'a>(&'a self, task: &'a str, model: &'a str) -> impl Iterator<Item = &'a Analysis> {
-        self.runs.iter().filter(move |run| run.task == task && run.model == model)
+    /// The runs of a model on a task that differ in nothing but their seed: of several groups of
+    /// settings the one that speaks for the model, see [`chosen`].
+    pub fn of(&self, task: &str, model: &str) -> impl Iterator<Item = &Analysis> {
+        chosen(&self.runs, task, model).into_iter()
     }
 }

@@ -23,6 +23,8 @@ mod pointers;
 pub mod shape;
 mod tables;
 
+use std::collections::BTreeMap;
+
 use pgn_engine::Model;
 use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
@@ -48,6 +50,9 @@ pub struct Analysis {
     pub seed: u64,
     /// Epochs trained.
     pub epochs: u64,
+    /// Settings of the run that differ from the defaults, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub departures: BTreeMap<String, String>,
     /// Answers that counting cannot tell apart, one entry for each test size.
     #[serde(default)]
     pub beyond: Vec<BeyondCounting>,
@@ -67,6 +72,7 @@ pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<A
         model: config.model.clone(),
         seed: config.seed,
         epochs: config.epochs,
+        departures: config.departures(),
         beyond: Vec::new(),
         credit: Vec::new(),
         pointers: Vec::new(),

@@ -1,51 +1,82 @@
 //! Analyses in tables: means over seeds.
 
+use std::collections::BTreeSet;
+
 use super::{Analyses, Analysis, BeyondCounting, Chain, Credit, PointerStudy};
-use crate::Table;
+use crate::{Group, Table, groups};
 
 /// The tasks there are analyses of, in the order of [`Task::names`](pgn_structures::Task::names).
 pub fn tasks(analyses: &Analyses) -> Vec<&str> {
     crate::collection::in_order(analyses.runs.iter().map(|run| &*run.task))
 }
 
-fn models<'a>(analyses: &'a Analyses, task: &str) -> Vec<&'a str> {
-    let of_task = analyses.runs.iter().filter(|run| run.task == task);
-    let mut models: Vec<&str> = of_task.map(|run| &*run.model).collect();
-    models.dedup();
-    models
-}
-
 /// The tables of one task: credit, pointers and the chain.
 pub fn of_task(analyses: &Analyses, task: &str) -> Vec<Table> {
-    let mut tables = vec![credit(analyses, task)];
-    tables.extend(pointers(analyses, task));
-    tables.extend(chains(analyses, task));
-    tables
+    let groups = groups(&analyses.runs, task);
+    [credit(&groups), pointers(&groups), chains(&groups)].into_iter().flatten().collect()
 }
 
-/// The mean over seeds of a number, for each size.
-fn row<T>(
-    analyses: &Analyses,
-    (task, model): (&str, &str),
-    name: String,
-    parts: fn(&Analysis) -> &[T],
-    number: impl Fn(&T) -> f64,
-) -> Vec<String> {
-    let runs: Vec<&[T]> = analyses.of(task, model).map(parts).collect();
-    let sizes = runs.iter().map(|parts| parts.len()).min().unwrap_or(0);
-    let mut cells = vec![name];
-    for size in 0..sizes {
-        let sum: f64 = runs.iter().map(|parts| number(&parts[size])).sum();
-        cells.push(format!("{:.3}", sum / runs.len() as f64));
-    }
-    cells
-}
-
-fn header(sizes: impl Iterator<Item = usize>) -> Vec<String> {
-    std::iter::once(String::new()).chain(sizes.map(|nodes| format!("n = {nodes}"))).collect()
-}
-
+/// A number by its name.
 type Number<T> = (&'static str, fn(&T) -> f64);
+
+/// What a table is about: one part of an analysis for each test size.
+struct Subject<T> {
+    title: &'static str,
+    parts: fn(&Analysis) -> &[T],
+    nodes: fn(&T) -> usize,
+}
+
+impl<T> Subject<T> {
+    /// Rows of `shared` numbers, which are the same for all models, then of `numbers` for each
+    /// group of runs; a column for each test size. `None` if there is nothing to tell.
+    fn table(
+        &self,
+        groups: &[Group<'_, Analysis>],
+        shared: &[Number<T>],
+        numbers: &[Number<T>],
+    ) -> Option<Table> {
+        let has = |group: &&Group<'_, Analysis>| {
+            group.runs.iter().any(|run| !(self.parts)(run).is_empty())
+        };
+        let groups: Vec<_> = groups.iter().filter(has).collect();
+        let all = groups.iter().flat_map(|group| &group.runs).flat_map(|run| (self.parts)(run));
+        let sizes: BTreeSet<usize> = all.map(self.nodes).collect();
+        let mut rows = Vec::new();
+        let first = *groups.first()?;
+        for &(name, number) in shared {
+            rows.push(self.row(first, format!("share of nodes: {name}"), &sizes, number));
+        }
+        for group in groups {
+            for &(name, number) in numbers {
+                rows.push(self.row(group, format!("{}: {name}", group.name()), &sizes, number));
+            }
+        }
+        let mut header = vec![String::new()];
+        header.extend(sizes.iter().map(|nodes| format!("n = {nodes}")));
+        Some(Table { title: self.title.to_owned(), header, rows })
+    }
+
+    /// The mean over seeds of a number, for each size.
+    fn row(
+        &self,
+        group: &Group<'_, Analysis>,
+        name: String,
+        sizes: &BTreeSet<usize>,
+        number: fn(&T) -> f64,
+    ) -> Vec<String> {
+        let mut cells = vec![name];
+        for &size in sizes {
+            let of_size = |part: &&T| (self.nodes)(part) == size;
+            let part = |run: &&Analysis| (self.parts)(run).iter().find(of_size).map(number);
+            let values: Vec<f64> = group.runs.iter().filter_map(part).collect();
+            cells.push(match values.len() {
+                0 => "–".to_owned(),
+                count => format!("{:.3}", values.iter().sum::<f64>() / count as f64),
+            });
+        }
+        cells
+    }
+}
 
 /// What the models know beyond counting; `None` for files written before that was looked at.
 pub fn beyond(analyses: &Analyses, task: &str) -> Option<Table> {
@@ -54,24 +85,15 @@ pub fn beyond(analyses: &Analyses, task: &str) -> Option<Table> {
         ("where it is 0", |beyond| beyond.where_0),
         ("difference", BeyondCounting::gain),
     ];
-    let models = models(analyses, task);
-    let mut rows = Vec::new();
-    for model in &models {
-        for (name, number) in NUMBERS {
-            let name = format!("`{model}`: {name}");
-            rows.push(row(analyses, (task, model), name, |run| &run.beyond, number));
-        }
-    }
-    let studies = analyses.of(task, models[0]).next().map_or(&[][..], |run| &run.beyond);
-    (!studies.is_empty()).then(|| Table {
-        title: "Beyond counting: answers 1 to operations on nodes equally often operated on"
-            .to_owned(),
-        header: header(studies.iter().map(|beyond| beyond.nodes)),
-        rows,
-    })
+    let subject = Subject {
+        title: "Beyond counting: answers 1 to operations on nodes equally often operated on",
+        parts: |run| &run.beyond,
+        nodes: |beyond: &BeyondCounting| beyond.nodes,
+    };
+    subject.table(&groups(&analyses.runs, task), &[], &NUMBERS)
 }
 
-fn credit(analyses: &Analyses, task: &str) -> Table {
+fn credit(groups: &[Group<'_, Analysis>]) -> Option<Table> {
     const NUMBERS: [Number<Credit>; 7] = [
         ("u and v", |credit| credit.both.mean.operated),
         ("others with mask 0", |credit| credit.both.mean.path),
@@ -86,27 +108,15 @@ fn credit(analyses: &Analyses, task: &str) -> Table {
         ("others with mask 0", |credit| credit.baseline.mean.path),
         ("both", |credit| credit.baseline.mean.relevant()),
     ];
-    let models = models(analyses, task);
-    let mut rows = Vec::new();
-    for (name, number) in BASELINE {
-        let name = format!("share of nodes: {name}");
-        rows.push(row(analyses, (task, models[0]), name, |run| &run.credit, number));
-    }
-    for model in &models {
-        for (name, number) in NUMBERS {
-            let name = format!("`{model}`: {name}");
-            rows.push(row(analyses, (task, model), name, |run| &run.credit, number));
-        }
-    }
-    let sizes = analyses.of(task, models[0]).next().into_iter().flat_map(|run| &run.credit);
-    Table {
-        title: "Share of credit, mean over the rollout".to_owned(),
-        header: header(sizes.map(|credit| credit.nodes)),
-        rows,
-    }
+    let subject = Subject {
+        title: "Share of credit, mean over the rollout",
+        parts: |run| &run.credit,
+        nodes: |credit: &Credit| credit.nodes,
+    };
+    subject.table(groups, &BASELINE, &NUMBERS)
 }
 
-fn pointers(analyses: &Analyses, task: &str) -> Option<Table> {
+fn pointers(groups: &[Group<'_, Analysis>]) -> Option<Table> {
     const NUMBERS: [Number<PointerStudy>; 12] = [
         ("steps with valid pointers", |study| study.valid),
         ("steps with the same components", |study| study.same_components),
@@ -121,27 +131,15 @@ fn pointers(analyses: &Analyses, task: &str) -> Option<Table> {
         ("diameter", |study| study.model.diameter),
         ("diameter of the truth", |study| study.truth.diameter),
     ];
-    let mut rows = Vec::new();
-    let mut sizes = Vec::new();
-    for model in models(analyses, task) {
-        let studies = analyses.of(task, model).next().map_or(&[][..], |run| &run.pointers);
-        if studies.is_empty() {
-            continue;
-        }
-        sizes = studies.iter().map(|study| study.nodes).collect();
-        for (name, number) in NUMBERS {
-            let name = format!("`{model}`: {name}");
-            rows.push(row(analyses, (task, model), name, |run| &run.pointers, number));
-        }
-    }
-    (!rows.is_empty()).then(|| Table {
-        title: "Pointers of free rollouts".to_owned(),
-        header: header(sizes.into_iter()),
-        rows,
-    })
+    let subject = Subject {
+        title: "Pointers of free rollouts",
+        parts: |run| &run.pointers,
+        nodes: |study: &PointerStudy| study.nodes,
+    };
+    subject.table(groups, &[], &NUMBERS)
 }
 
-fn chains(analyses: &Analyses, task: &str) -> Option<Table> {
+fn chains(groups: &[Group<'_, Analysis>]) -> Option<Table> {
     const NUMBERS: [Number<Chain>; 4] = [
         ("steps with valid pointers", |chain| {
             chain.valid_steps() as f64 / chain.steps.len() as f64
@@ -155,22 +153,10 @@ fn chains(analyses: &Analyses, task: &str) -> Option<Table> {
             f64::from(chain.steps.last().map_or(0, |s| s.truth_depth))
         }),
     ];
-    let mut rows = Vec::new();
-    let mut sizes = Vec::new();
-    for model in models(analyses, task) {
-        let chains = analyses.of(task, model).next().map_or(&[][..], |run| &run.chains);
-        if chains.is_empty() {
-            continue;
-        }
-        sizes = chains.iter().map(|chain| chain.nodes).collect();
-        for (name, number) in NUMBERS {
-            let name = format!("`{model}`: {name}");
-            rows.push(row(analyses, (task, model), name, |run| &run.chains, number));
-        }
-    }
-    (!rows.is_empty()).then(|| Table {
-        title: "The chain (i, i + 1)".to_owned(),
-        header: header(sizes.into_iter()),
-        rows,
-    })
+    let subject = Subject {
+        title: "The chain (i, i + 1)",
+        parts: |run| &run.chains,
+        nodes: |chain: &Chain| chain.nodes,
+    };
+    subject.table(groups, &[], &NUMBERS)
 }

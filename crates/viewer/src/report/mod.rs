@@ -8,9 +8,14 @@ mod moving;
 mod player;
 mod sections;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use pgn_lab::{Collection, Metrics, Results, RunConfig, analysis::Analyses, files, read_metrics};
+use pgn_lab::{
+    Collection, Metrics, OfRun, Results, RunConfig, analysis::Analyses, files, read_metrics,
+};
 
 use crate::{Error, Result};
 use html::Html;
@@ -93,6 +98,28 @@ impl Run {
 
     fn is_one_of(&self, models: &[&str]) -> bool {
         models.contains(&&*self.results.model)
+    }
+}
+
+impl OfRun for Run {
+    fn task(&self) -> &str {
+        &self.results.task
+    }
+
+    fn model(&self) -> &str {
+        &self.results.model
+    }
+
+    fn seed(&self) -> u64 {
+        self.results.seed
+    }
+
+    fn epochs(&self) -> u64 {
+        self.results.epochs
+    }
+
+    fn departures(&self) -> &BTreeMap<String, String> {
+        &self.results.departures
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgn_engine::Pointers;
-use pgn_lab::{Metrics, title};
+use pgn_lab::{Metrics, groups, title};
 use serde::Serialize;
 
 use super::{Report, Run};
@@ -70,30 +70,22 @@ pub fn gather(report: &Report) -> Result<(String, Moving)> {
     Ok((json, moving))
 }
 
-/// F₁ on validation, a curve for each model: the mean over the seeds that have the epoch.
+/// F₁ on validation, a curve for each group of runs: the mean over the seeds that have the epoch.
 fn compare(report: &Report, task: &str) -> Option<Curves> {
-    let mut models: Vec<&str> = Vec::new();
-    let of_task = || report.runs.iter().filter(|run| run.results.task == task);
-    for run in of_task().filter(|run| !run.metrics.is_empty()) {
-        if !models.contains(&&*run.results.model) {
-            models.push(&run.results.model);
-        }
-    }
-    let series: Vec<Series> = models
+    let series: Vec<Series> = groups(&report.runs, task)
         .iter()
-        .map(|model| {
+        .filter(|group| group.runs.iter().any(|run| !run.metrics.is_empty()))
+        .map(|group| {
             let mut epochs: BTreeMap<u64, (f64, u32)> = BTreeMap::new();
-            for run in of_task().filter(|run| run.results.model == *model) {
-                for line in &run.metrics {
-                    let entry = epochs.entry(line.epoch).or_default();
-                    *entry = (entry.0 + line.validation.f1, entry.1 + 1);
-                }
+            for line in group.runs.iter().flat_map(|run| &run.metrics) {
+                let entry = epochs.entry(line.epoch).or_default();
+                *entry = (entry.0 + line.validation.f1, entry.1 + 1);
             }
             // Thinned files keep their own best epochs too; a point stands only where all are.
             let most = epochs.values().map(|&(_, count)| count).max().unwrap_or(0);
             let common = epochs.iter().filter(|&(_, &(_, count))| count == most);
             let points = common.map(|(&epoch, &(sum, _))| (epoch, sum / f64::from(most)));
-            Series { name: (*model).to_owned(), points: thin(points.collect(), 400) }
+            Series { name: group.name().replace('`', ""), points: thin(points.collect(), 400) }
         })
         .collect();
     (!series.is_empty()).then(|| Curves {

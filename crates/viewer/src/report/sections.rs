@@ -48,6 +48,9 @@ fn scores(html: &mut Html, report: &Report) {
          positive. In each pair of columns the first is ours, the second the paper's: mean ± \
          standard deviation over seeds. A dash: not measured, or not in the paper.",
     );
+    if let Some(sentence) = tables::grouping(&report.collection) {
+        html.element("p", sentence);
+    }
     for task in report.collection.tasks() {
         html.element("h3", &title(task));
         let known = tables::of_task(&report.collection, task);

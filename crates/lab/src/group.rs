@@ -1,0 +1,207 @@
+//! Runs that differ in nothing but their seed: what a mean over seeds may be taken of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Results, Scores, Spread, analysis::Analysis};
+
+/// Something that is known about one run.
+pub trait OfRun {
+    /// The data structure.
+    fn task(&self) -> &str;
+    /// The model.
+    fn model(&self) -> &str;
+    /// The seed.
+    fn seed(&self) -> u64;
+    /// Epochs trained.
+    fn epochs(&self) -> u64;
+    /// Settings that differ from the defaults, by key.
+    fn departures(&self) -> &BTreeMap<String, String>;
+}
+
+/// Runs of one model on one task that differ in nothing but their seed.
+#[derive(Clone, Debug)]
+pub struct Group<'a, T> {
+    /// The model.
+    pub model: &'a str,
+    /// The settings in which it differs from the other groups of its model and task, such as
+    /// `epochs = 300`; empty if there is no other.
+    pub settings: Vec<String>,
+    /// One for each seed, in the order of seeds.
+    pub runs: Vec<&'a T>,
+}
+
+impl<T> Group<'_, T> {
+    /// What tables call it, with names and settings in backticks.
+    pub fn name(&self) -> String {
+        let mut name = format!("`{}`", self.model);
+        for setting in &self.settings {
+            name += &format!(", `{setting}`");
+        }
+        name
+    }
+}
+
+impl Group<'_, Results> {
+    /// Mean and spread of a score over the seeds.
+    pub fn spread(&self, nodes: usize, score: impl Fn(&Scores) -> Option<f64>) -> Option<Spread> {
+        let scores = self.runs.iter().filter_map(|run| score(run.at(nodes)?));
+        Spread::of(&scores.collect::<Vec<_>>())
+    }
+}
+
+/// The groups of a task, by model. Of one model's groups, the one with the default settings comes
+/// first. A run that is there twice is counted once.
+pub fn groups<'a, T: OfRun>(runs: &'a [T], task: &str) -> Vec<Group<'a, T>> {
+    let mut by_settings: BTreeMap<_, BTreeMap<u64, &T>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.task() == task) {
+        let departs = !run.departures().is_empty();
+        let key = (run.model(), departs, run.epochs(), run.departures());
+        by_settings.entry(key).or_default().entry(run.seed()).or_insert(run);
+    }
+    let keys: Vec<_> = by_settings.keys().copied().collect();
+    by_settings
+        .into_iter()
+        .map(|((model, _, epochs, departures), runs)| {
+            let others = keys.iter().filter(|key| key.0 == model);
+            let mut apart: BTreeSet<&str> = BTreeSet::new();
+            for &(_, _, other_epochs, other) in others {
+                if epochs != other_epochs {
+                    apart.insert("epochs");
+                }
+                let both = departures.keys().chain(other.keys());
+                apart.extend(
+                    both.filter(|&key| departures.get(key) != other.get(key)).map(|k| &**k),
+                );
+            }
+            let value = |key: &str| match (key, departures.get(key)) {
+                ("epochs", _) => epochs.to_string(),
+                (_, Some(value)) => value.clone(),
+                (_, None) => "default".to_owned(),
+            };
+            let settings = apart.into_iter().map(|key| format!("{key} = {}", value(key))).collect();
+            Group { model, settings, runs: runs.into_values().collect() }
+        })
+        .collect()
+}
+
+/// The runs of a model on a task that speak for it where there is room for one number: those with
+/// the default settings or, if there are none, the group with the most seeds.
+pub fn chosen<'a, T: OfRun>(runs: &'a [T], task: &str, model: &str) -> Vec<&'a T> {
+    let of_model = groups(runs, task).into_iter().filter(|group| group.model == model);
+    let mut best: Option<Group<'a, T>> = None;
+    for group in of_model {
+        let default = |group: &Group<'_, T>| group.runs[0].departures().is_empty();
+        let better =
+            best.as_ref().is_none_or(|best| !default(best) && group.runs.len() > best.runs.len());
+        if better {
+            best = Some(group);
+        }
+    }
+    best.map_or_else(Vec::new, |group| group.runs)
+}
+
+impl OfRun for Results {
+    fn task(&self) -> &str {
+        &self.task
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn epochs(&self) -> u64 {
+        self.epochs
+    }
+
+    fn departures(&self) -> &BTreeMap<String, String> {
+        &self.departures
+    }
+}
+
+impl OfRun for Analysis {
+    fn task(&self) -> &str {
+        &self.task
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn epochs(&self) -> u64 {
+        self.epochs
+    }
+
+    fn departures(&self) -> &BTreeMap<String, String> {
+        &self.departures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timing;
+
+    fn run(model: &str, seed: u64, epochs: u64, departures: &[(&str, &str)]) -> Results {
+        let pair = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+        Results {
+            task: "dsu".to_owned(),
+            model: model.to_owned(),
+            seed,
+            epochs,
+            best_epoch: 1,
+            parameters: 1,
+            departures: departures.iter().map(pair).collect(),
+            validation: Scores::default(),
+            test: Vec::new(),
+            timing: Timing::default(),
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn runs_that_differ_in_more_than_their_seed_are_apart() {
+        let short: &[_] = &[("epochs", "300")];
+        let runs = [
+            run("pgn", 1, 5000, &[]),
+            run("pgn", 0, 300, short),
+            run("gnn", 0, 300, short),
+            run("pgn", 0, 5000, &[]),
+            run("pgn", 2, 300, &[("clip", "2.0"), ("epochs", "300")]),
+            run("pgn", 0, 5000, &[]),
+        ];
+        let groups = groups(&runs, "dsu");
+        let told: Vec<(String, Vec<u64>)> = groups
+            .iter()
+            .map(|group| (group.name(), group.runs.iter().map(|run| run.seed).collect()))
+            .collect();
+        let expected = [
+            ("`gnn`".to_owned(), vec![0]),
+            ("`pgn`, `clip = default`, `epochs = 5000`".to_owned(), vec![0, 1]),
+            ("`pgn`, `clip = 2.0`, `epochs = 300`".to_owned(), vec![2]),
+            ("`pgn`, `clip = default`, `epochs = 300`".to_owned(), vec![0]),
+        ];
+        assert_eq!(told, expected);
+        let seeds = |model| chosen(&runs, "dsu", model).iter().map(|r| r.seed).collect::<Vec<_>>();
+        assert_eq!((seeds("pgn"), seeds("gnn"), seeds("dgm")), (vec![0, 1], vec![0], vec![]));
+        assert!(super::groups(&runs, "lct").is_empty());
+    }
+
+    #[test]
+    fn without_default_settings_the_most_seeds_speak_for_a_model() {
+        let runs = [
+            run("pgn", 0, 100, &[("epochs", "100")]),
+            run("pgn", 0, 300, &[("epochs", "300")]),
+            run("pgn", 1, 300, &[("epochs", "300")]),
+        ];
+        assert!(chosen(&runs, "dsu", "pgn").iter().all(|run| run.epochs == 300));
+        assert_eq!(chosen(&runs, "dsu", "pgn").len(), 2);
+    }
+}
