@@ -11,7 +11,11 @@ use pgn_structures::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use crate::{error::Error, own, pool};
+use crate::{
+    error::Error,
+    own, pool,
+    work::{interruptible, until},
+};
 
 /// What Python makes its `Dataset` of: task, seed, split, the five arrays, and those of further
 /// fields, named as in files.
@@ -157,17 +161,16 @@ pub fn sample<'py>(
     split: &str,
     fields: bool,
 ) -> PyResult<Parts<'py>> {
+    let pool = pool::for_task(own::is_python(task))?;
     let task = own::task(task)?;
     let split = split.parse().map_err(Error::from)?;
     let ops = ops.unwrap_or(Sampling::paper_ops(nodes));
     let sampling = Sampling { nodes, ops, count, seed, split };
-    let pool = pool::shared()?;
-    let set = py.detach(|| {
-        pool.install(|| {
-            let set = Dataset::sample(&task, &sampling)?;
-            if fields { set.with_fields(&task) } else { Ok(set) }
-        })
-    });
+    let set = interruptible(py, &pool, |stop| {
+        let task = until(&task, stop);
+        let set = Dataset::sample(&task, &sampling)?;
+        if fields { set.with_fields(&task) } else { Ok(set) }
+    })?;
     parts(py, set.map_err(Error::from)?)
 }
 
@@ -181,18 +184,17 @@ pub fn replay<'py>(
     seed: u64,
     fields: bool,
 ) -> PyResult<Parts<'py>> {
+    let pool = pool::for_task(own::is_python(task))?;
     let task = own::task(task)?;
     let nodes = priorities.shape()[1];
     let priorities = priorities.as_slice()?;
     let (pairs, _) = operands.as_slice()?.as_chunks();
     let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
-    let pool = pool::shared()?;
-    let set = py.detach(|| {
-        pool.install(|| {
-            let set = Dataset::from_operations(&task, nodes, priorities, &operations)?;
-            if fields { set.with_fields(&task) } else { Ok(set) }
-        })
-    });
+    let set = interruptible(py, &pool, |stop| {
+        let task = until(&task, stop);
+        let set = Dataset::from_operations(&task, nodes, priorities, &operations)?;
+        if fields { set.with_fields(&task) } else { Ok(set) }
+    })?;
     let mut set = set.map_err(Error::from)?;
     set.seed = seed;
     parts(py, set)

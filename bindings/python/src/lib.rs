@@ -16,7 +16,9 @@ mod score;
 mod state;
 mod structures;
 mod train;
+mod unfinished;
 mod viewer;
+mod work;
 
 use pyo3::prelude::*;
 
@@ -28,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<structures::LinkCutTree>()?;
     module.add_class::<structures::RootedForest>()?;
     module.add_class::<rng::Rng>()?;
+    module.add_class::<own::Recorded>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<state::State>()?;
     for function in [
@@ -43,6 +46,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(viewer::pretrained, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
+        wrap_pyfunction!(unfinished::unfinished, module)?,
+        wrap_pyfunction!(unfinished::results, module)?,
         wrap_pyfunction!(model::with_paths, module)?,
         wrap_pyfunction!(own::tasks, module)?,
     ] {

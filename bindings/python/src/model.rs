@@ -94,7 +94,7 @@ impl Model {
     fn start(&self, priorities: PyReadonlyArray1<'_, f32>) -> PyResult<State> {
         let model = self.run.model();
         let state = model.start_with(priorities.as_slice()?).map_err(Error::from)?;
-        Ok(State(state, model.config().k))
+        Ok(State::new(state, model.config().k))
     }
 }
 

@@ -16,19 +16,40 @@ use pyo3::{
     types::{PyString, PyTuple},
 };
 
-use crate::{error::Error, rng};
+use crate::{
+    error::Error,
+    rng,
+    structures::{DisjointSet, LinkCutTree, RootedForest},
+};
 
-/// A built-in task by its name, or a Python class.
+/// A built-in task by its name, or a Python class. The package's own classes are the built-in
+/// tasks that they are named after.
 pub fn task(task: &Bound<'_, PyAny>) -> PyResult<Task> {
     if let Ok(name) = task.cast::<PyString>() {
         return Ok(Task::named(&name.to_cow()?).map_err(Error::from)?);
+    }
+    if let Ok(recorded) = task.cast::<Recorded>() {
+        let name = recorded.get().name.clone();
+        return Ok(Task::new(move || Absent(name.clone())));
+    }
+    let py = task.py();
+    for (built_in, name) in [
+        (py.get_type::<DisjointSet>(), DisjointSet::NAME),
+        (py.get_type::<LinkCutTree>(), LinkCutTree::NAME),
+        (py.get_type::<RootedForest>(), RootedForest::NAME),
+    ] {
+        if task.is(&built_in) {
+            return Ok(Task::named(name).map_err(Error::from)?);
+        }
     }
     let class = Arc::new(Class::of(task)?);
     Ok(Task::new(move || Own {
         class: Arc::clone(&class),
         instance: None,
         nodes: 0,
+        done: 0,
         pointers: Vec::new(),
+        before: Vec::new(),
         failure: RefCell::new(None),
     }))
 }
@@ -37,6 +58,48 @@ pub fn task(task: &Bound<'_, PyAny>) -> PyResult<Task> {
 #[pyfunction]
 pub fn tasks() -> Vec<(String, String)> {
     Task::all().map(|task| (task.name().to_owned(), task.summary().to_owned())).collect()
+}
+
+/// A task of which there are recorded sequences but no structure: a model learns from them, and
+/// nothing can be sampled.
+#[pyclass(module = "pgn._native", frozen)]
+pub struct Recorded {
+    #[pyo3(get)]
+    name: String,
+}
+
+#[pymethods]
+impl Recorded {
+    #[new]
+    fn new(name: String) -> Recorded {
+        Recorded { name }
+    }
+}
+
+/// Stands where a structure would.
+struct Absent(String);
+
+impl PointerStructure for Absent {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn reset(&mut self, _: &[f32]) {}
+
+    fn apply(&mut self, _: Operation, _: &mut Visited) -> pgn_structures::Result<bool> {
+        let trouble = "is known by recorded sequences alone; give its class to sample others";
+        Err(StructureError::structure(&self.0, trouble))
+    }
+
+    fn pointer(&self, node: Node) -> Node {
+        node
+    }
+}
+
+/// Whether a task runs Python code, which may itself call this package: it must not be waited for
+/// on the threads that such a call needs.
+pub fn is_python(task: &Bound<'_, PyAny>) -> bool {
+    !task.is_instance_of::<PyString>()
 }
 
 /// A Python class whose instances are structures.
@@ -62,10 +125,26 @@ impl Class {
             None => class.getattr("__name__")?,
         };
         let name: String = name.extract()?;
+        if Task::named(&name).is_ok() {
+            return Err(PyValueError::new_err(format!(
+                "the structure {} is named `{name}`, as a built-in task is; choose another name",
+                class.repr()?
+            )));
+        }
         let features = match class.getattr_opt("features")? {
             None => Feature::PAPER.to_vec(),
             Some(names) => {
-                let names: Vec<String> = names.extract()?;
+                let Ok(names) = names.extract::<Vec<String>>() else {
+                    return Err(PyValueError::new_err(format!(
+                        "the structure `{name}` has features {}; expected a list of names",
+                        names.repr()?
+                    )));
+                };
+                if names.is_empty() {
+                    return Err(PyValueError::new_err(format!(
+                        "the structure `{name}` has no features; expected at least one"
+                    )));
+                }
                 names.iter().map(feature).collect::<PyResult<_>>()?
             }
         };
@@ -105,8 +184,11 @@ struct Own {
     /// `None` before the first reset and after an exception.
     instance: Option<Py<PyAny>>,
     nodes: usize,
-    /// Where the nodes pointed when the instance was last used.
+    /// Operations since the last reset.
+    done: usize,
+    /// Where the nodes pointed when the instance was last used, and before its last operation.
     pointers: Vec<Node>,
+    before: Vec<Node>,
     /// What was raised where nothing can be returned; ends the next operation.
     failure: RefCell<Option<PyErr>>,
 }
@@ -166,7 +248,37 @@ impl Own {
                 }
             }
         }
-        pair.get_item(0)?.is_truthy()
+        if visited.nodes().is_empty() {
+            return Err(self.wrong(self.at("visited no node; expected u and v at least", u, v)));
+        }
+        let answer = pair.get_item(0)?;
+        let number = || answer.extract::<i64>().ok().filter(|number| (0..2).contains(number));
+        match answer.extract::<bool>().ok().or_else(|| number().map(|number| number == 1)) {
+            Some(answer) => Ok(answer),
+            None => {
+                let what = format!("answered {}; expected 0 or 1", answer.repr()?);
+                Err(self.wrong(self.at(&what, u, v)))
+            }
+        }
+    }
+
+    /// What went wrong, and in which operation.
+    fn at(&self, what: &str, u: Node, v: Node) -> String {
+        format!("{what} (operation {}, u = {u}, v = {v})", self.done)
+    }
+
+    /// Refuses a pointer that moved without its node being visited: no model could learn it.
+    fn check_moves(&self, Operation { u, v }: Operation, visited: &Visited) -> PyResult<()> {
+        let pairs = self.before.iter().zip(&self.pointers);
+        for (node, (before, after)) in (0..).zip(pairs) {
+            if before != after && !visited.contains(node) {
+                let what = format!(
+                    "moved the pointer of node {node} from {before} to {after} without visiting it"
+                );
+                return Err(self.wrong(self.at(&what, u, v)));
+            }
+        }
+        Ok(())
     }
 
     /// Reads an attribute that has one node for each node.
@@ -186,7 +298,11 @@ impl Own {
         {
             row.copy_from_slice(slice);
         } else {
-            for ((node, place), pointer) in row.iter_mut().enumerate().zip(pointers.try_iter()?) {
+            let mut all = pointers.try_iter()?;
+            for (node, place) in row.iter_mut().enumerate() {
+                let Some(pointer) = all.next() else {
+                    return Err(wrong(format!("has {n} {attribute} by len(), but lists {node}")));
+                };
                 let pointer = pointer?;
                 // Whatever is no node at all is as wrong as one that is not there.
                 *place = match pointer.extract::<Node>() {
@@ -236,13 +352,21 @@ impl PointerStructure for Own {
     fn reset(&mut self, priorities: &[f32]) {
         self.failure.replace(None);
         self.nodes = priorities.len();
+        self.done = 0;
         self.pointers = (0..self.nodes as Node).collect();
         let made = Python::attach(|py| {
             self.class.class.call1(py, (PyArray1::from_slice(py, priorities),))
         });
         let outcome = made.and_then(|instance| {
             self.instance = Some(instance);
-            self.step(|_, _, _| Ok(()))
+            self.step(|_, _, _| Ok(()))?;
+            match (0..).zip(&self.pointers).find(|(node, pointer)| node != *pointer) {
+                None => Ok(()),
+                Some((node, pointer)) => Err(self.wrong(format!(
+                    "starts with node {node} pointing to {pointer}; expected every node to point \
+                     to itself"
+                ))),
+            }
         });
         self.keep(outcome);
     }
@@ -273,8 +397,14 @@ impl PointerStructure for Own {
             self.instance = None;
             return Err(self.failed(exception));
         }
+        self.before.clone_from(&self.pointers);
         let answer = self.step(|own, _, instance| own.call(instance, operation, visited));
-        answer.map_err(|exception| self.failed(exception))
+        let checked = answer.and_then(|answer| {
+            self.check_moves(operation, visited)?;
+            Ok(answer)
+        });
+        self.done += 1;
+        checked.map_err(|exception| self.failed(exception))
     }
 
     fn pointer(&self, node: Node) -> Node {
@@ -314,7 +444,11 @@ impl PointerStructure for Own {
             let pointers = PyArray1::from_slice(py, pointers);
             instance.call_method1("start_from", (pointers,)).map(drop)
         });
-        self.keep(outcome);
+        let expected = outcome.and_then(|()| match self.pointers == pointers {
+            true => Ok(()),
+            false => Err(self.wrong("does not have the pointers that start_from gave it".into())),
+        });
+        self.keep(expected);
         true
     }
 }

@@ -26,6 +26,12 @@ pub fn shared() -> PyResult<Arc<ThreadPool>> {
     Ok(fresh)
 }
 
+/// The pool for a task. One that runs Python code has a pool of its own: that code may wait for a
+/// thread that calls this package, whose work would otherwise wait for the same threads.
+pub fn for_task(python: bool) -> PyResult<Arc<ThreadPool>> {
+    if python { Ok(Arc::new(of(None)?)) } else { shared() }
+}
+
 /// A pool of that many threads; one per core unless given.
 pub fn of(threads: Option<usize>) -> PyResult<ThreadPool> {
     ThreadPoolBuilder::new()

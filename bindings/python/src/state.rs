@@ -1,29 +1,53 @@
 //! A learned data structure in use, one operation at a time.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pgn_structures::Node;
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{exceptions::PyValueError, prelude::*, sync::MutexExt};
 
 use crate::{error::Error, node, node::NodeArg, pool};
 
 /// Structures of up to this many nodes are computed on one thread, and need no pool.
 const ONE_THREAD: usize = 512;
 
-/// The native half of `pgn.State`.
-#[pyclass(module = "pgn._native")]
-#[derive(Clone)]
-pub struct State(pub pgn_engine::State, pub usize);
+/// The native half of `pgn.State`. Several threads may use one: each operation waits for those
+/// before it.
+#[pyclass(module = "pgn._native", frozen)]
+pub struct State {
+    state: Mutex<pgn_engine::State>,
+    /// Latent features per node.
+    k: usize,
+}
+
+impl State {
+    /// The native half of a state of a model with `k` latent features.
+    pub fn new(state: pgn_engine::State, k: usize) -> State {
+        State { state: Mutex::new(state), k }
+    }
+
+    /// The state, when no other thread uses it; the interpreter's lock is not held meanwhile.
+    fn get(&self, py: Python<'_>) -> MutexGuard<'_, pgn_engine::State> {
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// \[n, k\], or \[0, k\] where the engine keeps none.
+    fn rows<'py>(&self, py: Python<'py>, rows: &[f32]) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        PyArray1::from_slice(py, rows).reshape([rows.len() / self.k, self.k])
+    }
+}
 
 /// Answer, logit, probability of 1, and the nodes whose pointers moved.
 type Applied<'py> = (bool, f32, f32, Bound<'py, PyArray1<Node>>);
 
 #[pymethods]
 impl State {
-    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
-        let nodes = self.0.nodes();
+    fn apply<'py>(&self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
+        let mut guard = self.get(py);
+        let nodes = guard.nodes();
         let operation = node::operation(&u, &v, nodes)?;
         let pool = if nodes > ONE_THREAD { Some(pool::shared()?) } else { None };
-        let state = &mut self.0;
+        let state = &mut *guard;
         let answer = py.detach(|| match pool {
             Some(pool) => pool.install(|| state.apply(operation)),
             None => state.apply(operation),
@@ -33,32 +57,32 @@ impl State {
         Ok((answer.value(), answer.logit, answer.probability, changed))
     }
 
-    fn nodes(&self) -> usize {
-        self.0.nodes()
+    fn nodes(&self, py: Python<'_>) -> usize {
+        self.get(py).nodes()
     }
 
-    fn steps(&self) -> usize {
-        self.0.steps()
+    fn steps(&self, py: Python<'_>) -> usize {
+        self.get(py).steps()
     }
 
     fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
-        PyArray1::from_slice(py, self.0.pointers())
+        PyArray1::from_slice(py, self.get(py).pointers())
     }
 
-    fn set_pointers(&mut self, pointers: PyReadonlyArray1<'_, Node>) -> PyResult<()> {
-        Ok(self.0.set_pointers(pointers.as_slice()?).map_err(Error::from)?)
+    fn set_pointers(&self, py: Python<'_>, pointers: PyReadonlyArray1<'_, Node>) -> PyResult<()> {
+        Ok(self.get(py).set_pointers(pointers.as_slice()?).map_err(Error::from)?)
     }
 
     fn mask_logits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, self.0.mask_logits())
+        PyArray1::from_slice(py, self.get(py).mask_logits())
     }
 
     fn latents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        self.rows(py, self.0.latents())
+        self.rows(py, self.get(py).latents())
     }
 
     fn encoded<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        self.rows(py, self.0.encoded())
+        self.rows(py, self.get(py).encoded())
     }
 
     fn attention<'py>(
@@ -66,24 +90,18 @@ impl State {
         py: Python<'py>,
         node: NodeArg,
     ) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
-        let nodes = self.0.nodes();
+        let state = self.get(py);
+        let nodes = state.nodes();
         let node = node.get(nodes)?;
         if node as usize >= nodes {
             return Err(PyValueError::new_err(format!(
                 "node {node} is out of range: there are {nodes} nodes, numbered from 0"
             )));
         }
-        Ok(self.0.attention(node).map(|alpha| PyArray1::from_vec(py, alpha)))
+        Ok(state.attention(node).map(|alpha| PyArray1::from_vec(py, alpha)))
     }
 
-    fn copy(&self) -> State {
-        self.clone()
-    }
-}
-
-impl State {
-    /// \[n, k\], or \[0, k\] where the engine keeps none.
-    fn rows<'py>(&self, py: Python<'py>, rows: &[f32]) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        PyArray1::from_slice(py, rows).reshape([rows.len() / self.1, self.1])
+    fn copy(&self, py: Python<'_>) -> State {
+        State::new(self.get(py).clone(), self.k)
     }
 }

@@ -81,11 +81,16 @@ fn pointers<'py>(
 #[derive(Clone)]
 pub struct DisjointSet(Dsu, Visited);
 
+impl DisjointSet {
+    /// The built-in task that it is.
+    pub const NAME: &'static str = "dsu";
+}
+
 #[pymethods]
 impl DisjointSet {
     #[classattr]
     fn name() -> &'static str {
-        "dsu"
+        DisjointSet::NAME
     }
 
     #[new]
@@ -158,11 +163,16 @@ impl DisjointSet {
 #[derive(Clone)]
 pub struct LinkCutTree(pgn_structures::LinkCutTree, Visited);
 
+impl LinkCutTree {
+    /// The built-in task that it is.
+    pub const NAME: &'static str = "lct";
+}
+
 #[pymethods]
 impl LinkCutTree {
     #[classattr]
     fn name() -> &'static str {
-        "lct"
+        LinkCutTree::NAME
     }
 
     #[new]
@@ -272,11 +282,16 @@ impl LinkCutTree {
 #[derive(Clone)]
 pub struct RootedForest(pgn_structures::RootedForest, Visited);
 
+impl RootedForest {
+    /// The built-in task that it is.
+    pub const NAME: &'static str = "forest";
+}
+
 #[pymethods]
 impl RootedForest {
     #[classattr]
     fn name() -> &'static str {
-        "forest"
+        RootedForest::NAME
     }
 
     #[classattr]

@@ -17,10 +17,7 @@ use pyo3::{
 };
 use toml::Table;
 
-use crate::{error::Error, own, pool};
-
-/// How often Python's signal handlers get their turn while an epoch lasts.
-const LISTEN: Duration = Duration::from_millis(50);
+use crate::{error::Error, own, pool, work::LISTEN};
 
 /// The config that these settings, a JSON object, make; as JSON.
 #[pyfunction]
@@ -48,7 +45,8 @@ fn config(settings: &str, file: Option<PathBuf>, task: Option<&Task>) -> PyResul
 }
 
 /// Trains in the directory `out`. `observe` is told epoch, epochs, loss, F1, best F1 and its epoch
-/// after every epoch; what it raises ends the run, with a checkpoint, as Ctrl-C does.
+/// after every epoch. What it raises ends the run, with a checkpoint, as Ctrl-C does; and so does
+/// an answer that is true. Returns the epoch after which such an answer ended it, if one did.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one per keyword of the Python function
 pub fn train(
@@ -60,7 +58,7 @@ pub fn train(
     threads: Option<usize>,
     checkpoint_every: f64,
     observe: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+) -> PyResult<Option<u64>> {
     let task = task.map(own::task).transpose()?;
     let config = config(settings, file, task.as_ref())?;
     let checkpoint_every = Duration::try_from_secs_f64(checkpoint_every).map_err(|_| {
@@ -92,14 +90,22 @@ pub fn train(
                 let heard = told.recv_timeout(LISTEN);
                 (told, heard)
             });
-            let calm = match &heard {
+            let enough = match &heard {
                 Ok(progress) if raised.is_none() => call(observe, progress),
-                Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(()),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(false),
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            if let Err(error) = calm.and_then(|()| py.check_signals()) {
-                raised.get_or_insert(error);
-                stop.store(true, Ordering::Relaxed);
+            match enough.and_then(|enough| py.check_signals().map(|()| enough)) {
+                // The final test, which follows the last epoch, is not to be stopped.
+                Ok(true) => match &heard {
+                    Ok(progress) if progress.epoch == progress.epochs => {}
+                    _ => stop.store(true, Ordering::Relaxed),
+                },
+                Ok(false) => {}
+                Err(error) => {
+                    raised.get_or_insert(error);
+                    stop.store(true, Ordering::Relaxed);
+                }
             }
             // After the flag is set: the epoch that was told of is then the last.
             if heard.is_ok() {
@@ -116,17 +122,19 @@ pub fn train(
         {
             Err(PyKeyboardInterrupt::new_err(format!(
                 "stopped after epoch {epoch} of {}; to go on, train again with the same settings \
-                 and the same out",
+                 and the same out; pgn.load(out, unfinished=True) has the best model so far",
                 config.epochs
             )))
         }
         (Some(error), _) => Err(error),
-        (None, outcome) => outcome.map(drop),
+        (None, Ok(Outcome::Stopped { epoch })) => Ok(Some(epoch)),
+        (None, outcome) => outcome.map(|_| None),
     }
 }
 
-fn call(observe: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<()> {
+/// Whether the observer has seen enough.
+fn call(observe: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<bool> {
     let Progress { epoch, epochs, loss, f1, best } = *progress;
     let (best_f1, best_epoch) = best.unzip();
-    observe.call1((epoch, epochs, loss, f1, best_f1, best_epoch)).map(drop)
+    observe.call1((epoch, epochs, loss, f1, best_f1, best_epoch))?.is_truthy()
 }

@@ -21,6 +21,8 @@ pub const RESULTS: &str = "results.json";
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
 /// Held by the process that trains in the directory.
 pub const LOCK: &str = ".lock";
+/// Weights that the run begins with, if somebody gave them.
+pub const INITIAL: &str = "initial.safetensors";
 /// A copy of the teacher's config and model, for `pgn-ptrs`.
 pub const TEACHER: &str = "teacher";
 

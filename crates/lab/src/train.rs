@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgn_engine::{Model, Trainer, TrainerOptions};
+use pgn_engine::{Model, Parameters, Trainer, TrainerOptions};
 use pgn_structures::{Curriculum, OwnedTransition, Task};
 use rayon::prelude::*;
 
@@ -145,7 +145,13 @@ impl<'a> Training<'a> {
             let Checkpoint { epoch, trainer, best, seconds } = checkpoint;
             (Trainer::resume(config.network.clone(), options, trainer)?, epoch, best, seconds)
         } else {
-            let model = Model::new(config.network.clone(), config.seed)?;
+            let given = run.file(files::INITIAL);
+            let model = if given.exists() {
+                let parameters = Parameters::load(&config.network, &given)?;
+                Model::from_parameters(config.network.clone(), parameters)?
+            } else {
+                Model::new(config.network.clone(), config.seed)?
+            };
             (Trainer::new(model, options)?, 0, None, 0.0)
         };
         Ok(Training {

@@ -27,17 +27,18 @@ from pgn import clrs
 from pgn._benchmark import Benchmark, Questions, benchmark
 from pgn._dataset import Dataset, concatenate, replay, sample
 from pgn._draw import Drawing, draw
-from pgn._model import Answer, Model, Rollout, State, load, pretrained
+from pgn._model import Answer, BestSoFar, Model, Rollout, State, load, pretrained
 from pgn._native import DisjointSet, LinkCutTree, Rng, RootedForest, __version__
 from pgn._play import Player, play
 from pgn._scores import Scores, score
 from pgn._settings import Settings, config
 from pgn._structure import Structure, tasks
-from pgn._train import Progress, train
+from pgn._train import STOP, Progress, train
 
 __all__ = [
     "Answer",
     "Benchmark",
+    "BestSoFar",
     "Dataset",
     "DisjointSet",
     "Drawing",
@@ -49,6 +50,7 @@ __all__ = [
     "Rng",
     "Rollout",
     "RootedForest",
+    "STOP",
     "Scores",
     "Settings",
     "State",

@@ -19,13 +19,24 @@ NAMES = (
     "events.out.tfevents.pgn",
     "train.safetensors",
     "validation.safetensors",
+    "initial.safetensors",
+    "structure.txt",
     "teacher/config.toml",
     "teacher/model.safetensors",
     "results.json",
 )
 
+#: Says which Python class a run is of, as ``module:name``.
+STRUCTURE = "structure.txt"
+
 #: What tells of the weights that a run ended with, and of no others.
 OF_THE_WEIGHTS = ("metrics.jsonl", "events.out.tfevents.pgn", "results.json")
+
+
+def class_name(structure: object) -> str:
+    """Where a class is found."""
+    module, name = getattr(structure, "__module__", "?"), getattr(structure, "__qualname__", "?")
+    return f"{module}:{name}"
 
 
 def read(directory: Path) -> dict[str, bytes]:

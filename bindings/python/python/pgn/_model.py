@@ -17,7 +17,7 @@ from pgn._arrays import array, whole
 from pgn._dataset import Dataset
 from pgn._draw import draw
 from pgn._scores import Scores, score_rollout
-from pgn._structure import Task
+from pgn._structure import Task, tasks
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -161,6 +161,19 @@ class State:
         return _html.card("State", {"nodes": self.nodes, "roots": roots}) + picture
 
 
+class BestSoFar(NamedTuple):
+    """Where the run of an unfinished model stands."""
+
+    epoch: int
+    """Epochs done."""
+    best_epoch: int
+    """The epoch of the best weights, which the model has."""
+    validation: dict[str, Any] | None
+    """Their scores on validation; ``None`` before the first evaluation."""
+    seconds: float
+    """Spent training so far."""
+
+
 class Model:
     """A trained model, with all that its run wrote down.
 
@@ -174,6 +187,8 @@ class Model:
         self._files = files
         self._native = native
         self._own = own
+        #: Where the run stands, for a model of an unfinished run, else ``None``.
+        self.unfinished: BestSoFar | None = None
         #: Every setting of the run, resolved: ``config.toml``.
         self.config: dict[str, Any] = json.loads(native.config())
         self._metrics: list[dict[str, Any]] | None = None
@@ -224,13 +239,21 @@ class Model:
             name: np.array([row.get(name, np.nan) for row in rows], np.float64) for name in names
         }
 
+    def files(self) -> dict[str, bytes]:
+        """The files of its run directory, by name."""
+        return dict(self._files)
+
     @property
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
         """The weights by name, as in ``model.safetensors``; each weight [out, in]."""
         return self._native.weights()
 
     def evaluate(self, data: Dataset) -> Scores:
-        """Scores of free rollouts on ``data``: ``f1``, ``accuracy``, ``pointer_accuracy``, …"""
+        """Scores of free rollouts on ``data``: ``f1``, ``accuracy``, ``pointer_accuracy``, …
+
+        ``data`` must be of the model's task. :meth:`Rollout.score` has more.
+        """
+        self._check(data)
         return Scores(json.loads(self._native.evaluate(data)))
 
     def test(
@@ -242,6 +265,13 @@ class Model:
         seed: SupportsIndex | None = None,
     ) -> list[Scores]:
         """Scores on test sets of these sizes, as ``pgn eval`` gives them; the run's own unless given."""
+        if self._own is None and self.task not in tasks():
+            needed = self._files.get(_files.STRUCTURE, b"").decode(errors="replace")
+            raise ValueError(
+                f"the structure `{self.task}` is not built in; give its class"
+                + (f", {needed}," if needed else "")
+                + " to pgn.load as task"
+            )
         scores: list[dict[str, Any]] = json.loads(
             self._native.test(
                 _numbers("nodes", nodes),
@@ -264,7 +294,7 @@ class Model:
         ...                                     model.weights["query.weight"])
         (True, True)
         """
-        arrays = {name: _weight(name, value) for name, value in weights.items()}
+        arrays = {name: as_weights(name, value) for name, value in weights.items()}
         mine = self.weights
         for name in [*mine, *arrays]:
             if name not in arrays:
@@ -280,7 +310,8 @@ class Model:
         return _from_files({**kept, "model.safetensors": _files.tensors(arrays)}, self._own)
 
     def rollout(self, data: Dataset) -> Rollout:
-        """Rolls the model out freely on every sequence of ``data``."""
+        """Rolls the model out freely on every sequence of ``data``, which must be of its task."""
+        self._check(data)
         return Rollout(*self._native.rollout(data), self.task, self.name, self.seed, data.nodes)
 
     def start(
@@ -302,6 +333,10 @@ class Model:
         size = "nodes" if nodes is None else whole("nodes", nodes)
         row = array("priorities", priorities, np.float32, (size,))
         return State(self._native.start(row))
+
+    def _check(self, data: Dataset) -> None:
+        if isinstance(data, Dataset) and data.task != self.task:
+            raise ValueError(f"the task of the data is {data.task}; expected {self.task}")
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes a run directory, which ``pgn eval``, ``pgn rollout`` and ``pgn serve`` read."""
@@ -333,14 +368,34 @@ class Model:
         return _from_files, (self._files,)
 
 
-def load(directory: str | os.PathLike[str], *, task: Task | None = None) -> Model:
+def load(
+    directory: str | os.PathLike[str], *, task: Task | None = None, unfinished: bool = False
+) -> Model:
     """Loads a run directory that :func:`train`, ``pgn train`` or :meth:`Model.save` wrote.
 
     ``task`` is the class of a structure that is not built in; without it the model still answers
     and is evaluated on given data, but makes no test sets of its own.
+
+    With ``unfinished``, a run that was stopped or is still going on will do: the model has the best
+    weights of its last checkpoint, the metrics so far, and no results; :attr:`Model.unfinished`
+    says where it stands.
     """
-    native = _native.Model(directory, task)
-    return Model(_files.read(Path(directory)), native, task)
+    path = Path(directory)
+    if unfinished and not (path / "results.json").is_file():
+        return best_so_far(path, task)
+    native = _native.Model(path, task)
+    return Model(_files.read(path), native, task)
+
+
+def best_so_far(directory: Path, task: Any) -> Model:
+    """The best model of an unfinished run."""
+    contents, epoch, best_epoch, validation, seconds = _native.unfinished(directory)
+    files = {**_files.read(directory), "model.safetensors": contents}
+    files.pop("results.json", None)
+    model = _from_files(files, task)
+    scores = None if validation is None else json.loads(validation)
+    model.unfinished = BestSoFar(epoch, best_epoch, scores, seconds)
+    return model
 
 
 def pretrained(name: str | None = None) -> Any:
@@ -378,7 +433,7 @@ def _with_paths(files: dict[str, bytes], target: Path) -> bytes:
         return _native.with_paths(config, *paths).encode()
 
 
-def _weight(name: str, value: Any) -> npt.NDArray[np.float32]:
+def as_weights(name: str, value: Any) -> npt.NDArray[np.float32]:
     """A tensor of any framework as an array."""
     for method in ("detach", "cpu"):  # PyTorch's, with a gradient or on a device
         if callable(getattr(value, method, None)):

@@ -29,7 +29,10 @@ __all__ = [
     "player",
     "pretrained",
     "resolve",
+    "Recorded",
     "train",
+    "unfinished",
+    "results",
     "with_paths",
     "tasks",
 ]
@@ -107,6 +110,14 @@ class Rng:
     def unit(self) -> float: ...
 
 @final
+class Recorded:
+    """A task of which there are recorded sequences alone."""
+
+    def __new__(cls, name: str) -> Recorded: ...
+    @property
+    def name(self) -> str: ...
+
+@final
 class State:
     """The native half of `pgn.State`."""
 
@@ -125,7 +136,7 @@ class State:
 class Model:
     """The native half of `pgn.Model`."""
 
-    def __new__(cls, run: _Path, task: Task | None = None) -> Model: ...
+    def __new__(cls, run: _Path, task: Task | Recorded | None = None) -> Model: ...
     def config(self) -> str: ...
     def weights(self) -> dict[str, _F32]: ...
     def evaluate(self, data: Dataset) -> str: ...
@@ -175,15 +186,25 @@ def player(
     pointers: _U32 | None,
 ) -> str: ...
 def pretrained() -> dict[str, dict[str, bytes]]: ...
-def resolve(settings: str, file: _Path | None, task: Task | None) -> str: ...
+def resolve(settings: str, file: _Path | None, task: Task | Recorded | None) -> str: ...
 def train(
     settings: str,
     file: _Path | None,
-    task: Task | None,
+    task: Task | Recorded | None,
     out: _Path,
     threads: int | None,
     checkpoint_every: float,
     observe: Callable[..., Any],
-) -> None: ...
+) -> int | None: ...
+def unfinished(run: _Path) -> tuple[bytes, int, int, str | None, float]: ...
+def results(
+    config: _Path,
+    epochs: int,
+    best_epoch: int,
+    parameters: int,
+    validation: str,
+    test: str,
+    seconds: tuple[float, float],
+) -> str: ...
 def tasks() -> list[tuple[str, str]]: ...
 def with_paths(config: _Path, train: _Path | None, validation: _Path | None) -> str: ...

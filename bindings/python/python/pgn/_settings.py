@@ -151,7 +151,7 @@ _DATA = ("train", "validation")
 
 
 def prepare(
-    task: Task,
+    task: Any,
     model: str | None,
     seed: SupportsIndex | None,
     epochs: SupportsIndex | None,
