@@ -4,6 +4,7 @@
 //! settings and scores pass as JSON; everything else is the other crates' work. The interpreter's
 //! lock is released wherever there is work to do.
 
+mod command_line;
 mod dataset;
 mod error;
 mod model;
@@ -34,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<state::State>()?;
     for function in [
+        wrap_pyfunction!(command_line::main, module)?,
         wrap_pyfunction!(dataset::sample, module)?,
         wrap_pyfunction!(dataset::replay, module)?,
         wrap_pyfunction!(dataset::given_priorities, module)?,

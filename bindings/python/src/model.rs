@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pgn_engine::Example;
-use pgn_lab::{Error as LabError, Run, RunConfig, Stop, TestSets, evaluate_examples};
+use pgn_lab::{
+    Counting, Error as LabError, Run, RunConfig, Shape, Stop, TestScores, TestSets, Verdict,
+    analysis::{BeyondCounting, Credit, PointerStudy},
+    evaluate_examples, execution, rollouts, verify_all, verify_shape,
+};
 use pgn_structures::Task;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
@@ -14,12 +18,15 @@ use crate::{
     own, pool,
     rollout::{self, Parts},
     state::State,
+    work::interruptible,
 };
 
 /// The native half of `pgn.Model`.
 #[pyclass(module = "pgn._native", frozen)]
 pub struct Model {
     run: Run,
+    /// Whether the structure is a Python class.
+    python: bool,
 }
 
 #[pymethods]
@@ -28,6 +35,7 @@ impl Model {
     #[new]
     #[pyo3(signature = (run, task=None))]
     fn new(run: PathBuf, task: Option<&Bound<'_, PyAny>>) -> PyResult<Model> {
+        let python = task.is_some_and(own::is_python);
         let own = task.map(own::task).transpose()?;
         let find = |name: &str| match own {
             Some(own) if own.name() != name => Err(LabError::File {
@@ -38,7 +46,7 @@ impl Model {
             // A structure this program does not have: its model still answers.
             None => Ok(Task::named(name).ok()),
         };
-        Ok(Model { run: Run::load_with(&run, find).map_err(Error::from)? })
+        Ok(Model { run: Run::load_with(&run, find).map_err(Error::from)?, python })
     }
 
     /// `config.toml` as JSON.
@@ -59,19 +67,95 @@ impl Model {
         Ok(weights)
     }
 
-    /// Scores on a data set, as JSON.
+    /// Scores on a data set, as JSON: those of a test set.
     fn evaluate(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<String> {
-        let scores = self.over(py, &data, |examples| {
-            evaluate_examples(self.run.model(), examples, Stop::NEVER).map_err(Error::from)
+        let [sequences, ops, nodes] = data.shape()?;
+        let (model, config) = (self.run.model(), self.run.config());
+        let rule = match Task::named(&config.task) {
+            Ok(task) => Some(Counting::of_seed(&task, config.seed).map_err(Error::from)?),
+            Err(_) => None,
+        };
+        let scores = self.over(py, &data, |examples, stop| {
+            let iterated = model.config().iterated().is_some();
+            Ok(TestScores {
+                nodes,
+                ops,
+                sequences,
+                scores: evaluate_examples(model, examples, stop)?,
+                counting_f1: rule
+                    .map(|rule| rule.scores(examples.iter().map(|example| example.sequence)).f1),
+                execution: iterated.then(|| execution(model, examples, stop)).transpose()?,
+            })
         })?;
         json(&scores)
     }
 
     /// Free rollouts of a data set.
     fn rollout<'py>(&self, py: Python<'py>, data: Arrays<'py>) -> PyResult<Parts<'py>> {
-        let rollouts = self
-            .over(py, &data, |examples| self.run.model().rollouts(examples).map_err(Error::from))?;
+        let rollouts =
+            self.over(py, &data, |examples, stop| rollouts(self.run.model(), examples, stop))?;
         rollout::parts(py, rollouts, data.shape()?)
+    }
+
+    /// What the model does beyond its scores, as JSON: on a data set, or on the run's own.
+    fn analyse(&self, py: Python<'_>, data: Option<Arrays<'_>>) -> PyResult<String> {
+        self.check_task()?;
+        let pool = pool::for_task(self.python)?;
+        let Some(data) = data else {
+            let analysis = interruptible(py, &pool, |_| self.run.analyse())?;
+            return json(&analysis.map_err(Error::from)?);
+        };
+        let set = data.to_dataset()?;
+        let analysis = interruptible(py, &pool, |_| -> Result<_, LabError> {
+            let (model, examples) = (self.run.model(), self.run.data()?.examples(set)?);
+            let pointers = match model.config().owns_pointers() {
+                true => vec![PointerStudy::of(model, &examples)?],
+                false => Vec::new(),
+            };
+            let config = self.run.config();
+            Ok(pgn_lab::analysis::Analysis {
+                task: config.task.clone(),
+                model: config.model.clone(),
+                seed: config.seed,
+                epochs: config.epochs,
+                beyond: vec![BeyondCounting::of(model, &examples)?],
+                credit: vec![Credit::of(model, &examples)?],
+                pointers,
+                chains: Vec::new(),
+            })
+        })?;
+        json(&analysis.map_err(Error::from)?)
+    }
+
+    /// Every forest of up to `nodes` nodes and shapes of up to `depth` nodes, as JSON.
+    fn verify(
+        &self,
+        py: Python<'_>,
+        nodes: usize,
+        depth: usize,
+        pairs: u64,
+        seed: u64,
+    ) -> PyResult<String> {
+        self.check_task()?;
+        let pool = pool::for_task(self.python)?;
+        let verdicts = interruptible(py, &pool, |stop| -> Result<Vec<Verdict>, LabError> {
+            let (model, task, stop) = (self.run.model(), self.run.task()?, Stop::when(stop));
+            let mut verdicts = Vec::new();
+            for nodes in 2..=nodes {
+                stop.check()?;
+                verdicts.push(verify_all(model, task, nodes)?);
+            }
+            for shape in Shape::ALL {
+                let mut nodes = 16;
+                while nodes <= depth {
+                    stop.check()?;
+                    verdicts.push(verify_shape(model, task, shape, nodes, pairs, seed)?);
+                    nodes *= 2;
+                }
+            }
+            Ok(verdicts)
+        })?;
+        json(&verdicts.map_err(Error::from)?)
     }
 
     /// Scores on test sets, as JSON; what is not given is the run's.
@@ -85,8 +169,8 @@ impl Model {
     ) -> PyResult<String> {
         self.check_task()?;
         let sets = TestSets { nodes, ops, count, seed };
-        let pool = pool::shared()?;
-        let scores = py.detach(|| pool.install(|| self.run.test(&sets, Stop::NEVER)));
+        let pool = pool::for_task(self.python)?;
+        let scores = interruptible(py, &pool, |stop| self.run.test(&sets, Stop::when(stop)))?;
         json(&scores.map_err(Error::from)?)
     }
 
@@ -99,29 +183,28 @@ impl Model {
 }
 
 impl Model {
-    /// Computes something over all sequences of a data set, without the interpreter's lock.
+    /// Computes something over all sequences of a data set, until Ctrl-C.
     fn over<T: Send>(
         &self,
         py: Python<'_>,
         data: &Arrays<'_>,
-        compute: impl FnOnce(&[Example<'_>]) -> Result<T, Error> + Send,
+        compute: impl FnOnce(&[Example<'_>], Stop<'_>) -> Result<T, LabError> + Send,
     ) -> PyResult<T> {
-        let pool = pool::shared()?;
-        if self.run.config().data.teacher.is_some() {
+        let pool = pool::for_task(self.python)?;
+        let value = if self.run.config().data.teacher.is_some() {
             self.check_task()?;
             let set = data.to_dataset()?;
-            let value = py.detach(|| {
-                pool.install(|| {
-                    let set = self.run.data()?.examples(set)?;
-                    compute(&set.examples().collect::<Vec<_>>())
-                })
-            });
-            return Ok(value?);
-        }
-        let operations = data.operations()?;
-        let of = |sequence| Example::oracle(self.run.model().config(), sequence);
-        let examples: Vec<_> = data.sequences(&operations)?.into_iter().map(of).collect();
-        Ok(py.detach(|| pool.install(|| compute(&examples)))?)
+            interruptible(py, &pool, |stop| {
+                let set = self.run.data()?.examples(set)?;
+                compute(&set.examples().collect::<Vec<_>>(), Stop::when(stop))
+            })?
+        } else {
+            let operations = data.operations()?;
+            let of = |sequence| Example::oracle(self.run.model().config(), sequence);
+            let examples: Vec<_> = data.sequences(&operations)?.into_iter().map(of).collect();
+            interruptible(py, &pool, |stop| compute(&examples, Stop::when(stop)))?
+        };
+        Ok(value.map_err(Error::from)?)
     }
 
     /// Refuses a structure that this program does not have and that was not given.

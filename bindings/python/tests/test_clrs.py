@@ -61,6 +61,73 @@ def test_sequences() -> None:
     assert np.array_equal(wanted["pi"], data.pointers[:, -1])
 
 
+def parts(feedback: Any) -> dict[str, Any]:
+    """Of our feedback and of dm-clrs's, which has the same fields."""
+    features = feedback.features
+    return {p.name: np.asarray(p.data) for p in (*features.inputs, *features.hints,
+                                                 *feedback.outputs)}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sampler_draws_operations_without_end() -> None:
+    first, again = (pgn.clrs.Sampler("forest", 9, seed=3, min_length=4) for _ in range(2))
+    other = pgn.clrs.Sampler("forest", 9, seed=4)
+    batches = [first.next(20) for _ in range(3)]
+    for batch in batches:
+        ours, theirs = parts(batch), parts(again.next(20))
+        assert ours.keys() == set(pgn.clrs.OPERATIONS) and ours["answer"].shape == (20,)
+        assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+        steps = len(ours["pi_h"])
+        assert steps >= 4 and batch.features.lengths.max() <= steps
+        # A forest's operation: the edge between u and v is there afterwards, or it is not.
+        before, after = ours["pi_before"].astype(int), ours["pi"].astype(int)
+        rows = np.arange(20)
+        u, v = ours["u"].argmax(1), ours["v"].argmax(1)
+        connected = np.array([root(before[i], u[i]) == root(before[i], v[i]) for i in rows])
+        assert np.array_equal(ours["answer"] == 1, connected)
+        for i in rows:
+            last = int(batch.features.lengths[i]) - 1
+            assert np.array_equal(ours["pi_h"][last, i], after[i])
+    assert not np.array_equal(parts(batches[0])["pi"], parts(batches[1])["pi"])
+    assert not np.array_equal(parts(batches[0])["priority"], parts(other.next(20))["priority"])
+    # More than one sequence has, and fewer; and memory for no more than was asked for.
+    assert parts(other.next(1))["pi"].shape == (1, 9)
+    assert parts(other.next(500))["pi"].shape == (500, 9)
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        other.next(0)
+    with pytest.raises(ValueError, match="kind is 'x'; expected"):
+        pgn.clrs.Sampler("dsu", 5, kind="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sampler_draws_sequences() -> None:
+    sampler = pgn.clrs.Sampler("lct", 6, kind="sequences", ops=5)
+    assert sampler.spec is pgn.clrs.SEQUENCES
+    found = parts(sampler.next(7))
+    assert found["pi_h"].shape == (6, 7, 6) and found["answer"].shape == (7,)
+
+
+def root(pointers: Any, node: int) -> int:
+    while pointers[node] != node:
+        node = pointers[node]
+    return node
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_memory_is_linear_in_the_batch() -> None:
+    import tracemalloc
+
+    def peak(batch: int) -> int:
+        sampler = pgn.clrs.Sampler("forest", 32, min_length=40)
+        tracemalloc.start()
+        sampler.next(batch)
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    assert peak(768) < 6 * peak(192)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_dm_clrs_takes_it() -> None:
     clrs = pytest.importorskip("clrs", reason="dm-clrs (with TensorFlow) is not installed")

@@ -23,6 +23,9 @@ def test_the_notebook(tmp_path: Path) -> None:
     client = nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3")
     client.execute(cwd=str(tmp_path))
     shown = [output for cell in code for output in cell.outputs]
-    assert sum("image/png" in output.get("data", {}) for output in shown) == 3
-    bars = [output.data["text/html"] for output in shown if "text/html" in output.get("data", {})]
-    assert len(bars) == 2 and all("<progress" in bar and "20/20" in bar for bar in bars)
+    kinds = [kind for output in shown for kind in output.get("data", {})]
+    assert kinds.count("image/png") == 3 and kinds.count("image/svg+xml") == 2
+    pages = [output.data["text/html"] for output in shown if "text/html" in output.get("data", {})]
+    bars = [page for page in pages if "<progress" in page]
+    assert len(bars) == 2 and all("20/20" in bar for bar in bars)
+    assert sum("<iframe" in page for page in pages) == 1

@@ -15,7 +15,7 @@ import pytest
 class PlainDisjointSet:
     """The paper's figure 2, in Python."""
 
-    name = "dsu"
+    name = "plain-dsu"
 
     def __init__(self, priorities: npt.NDArray[np.float32]) -> None:
         self.priorities = priorities
@@ -41,7 +41,7 @@ class PlainDisjointSet:
 class PlainForest:
     """Rooted trees whose pointers are their edges."""
 
-    name = "forest"
+    name = "plain-forest"
     features = ("first", "second", "self-pointing")
 
     def __init__(self, priorities: npt.NDArray[np.float32]) -> None:
@@ -79,7 +79,10 @@ class PlainForest:
 def test_a_class_gives_the_same_sequences_as_the_built_in_task(task: str, structure: Any) -> None:
     for nodes in (2, 3, 20, 50):
         ours = pgn.sample(structure, nodes=nodes, count=20, seed=nodes)
-        assert ours == pgn.sample(task, nodes=nodes, count=20, seed=nodes)
+        theirs = pgn.sample(task, nodes=nodes, count=20, seed=nodes)
+        assert ours.task == structure.name
+        for name, values in ours.arrays().items():
+            assert np.array_equal(values, theirs.arrays()[name]), name
 
 
 @pytest.mark.parametrize("structure", [pgn.DisjointSet, pgn.LinkCutTree, pgn.RootedForest])
@@ -226,6 +229,13 @@ def showing(pointers: list[Any]) -> Any:
     return wrong(pointers=shown, apply=lambda self, u, v: (True, [u, v]))
 
 
+class Short(list[int]):
+    """Says that it is longer than it is."""
+
+    def __iter__(self) -> Any:
+        return iter(self[:-1])
+
+
 @pytest.mark.parametrize(
     ("structure", "exception", "sentence"),
     [
@@ -235,6 +245,15 @@ def showing(pointers: list[Any]) -> Any:
         (wrong(apply=lambda self, u, v: (True, 3)), ValueError, "expected \\(answer, visited"),
         (wrong(apply=lambda self, u, v: (1, [99])), ValueError, "visited 99; expected a node below 5"),
         (wrong(apply=lambda self, u, v: (1, ["a"])), ValueError, "`wrong` visited 'a'"),
+        (wrong(apply=lambda self, u, v: (None, [u])), ValueError, "answered None; expected 0 or 1"),
+        (wrong(apply=lambda self, u, v: (2, [u])), ValueError, r"answered 2; .*\(operation 0, u ="),
+        (wrong(apply=lambda self, u, v: ("x", [u])), ValueError, "answered 'x'; expected 0 or 1"),
+        (wrong(apply=lambda self, u, v: (1, [])), ValueError, "visited no node; expected u and v"),
+        (showing([1, 0, 2, 3, 4]), ValueError, "starts with node 0 pointing to 1; expected every"),
+        (showing(Short([0, 1, 2, 3, 4])), ValueError, r"has 5 pointers by len\(\), but lists 4"),
+        (wrong(features="priority"), ValueError, "has features 'priority'; expected a list"),
+        (wrong(features=[]), ValueError, "has no features; expected at least one"),
+        (wrong(name="lct"), ValueError, "is named `lct`, as a built-in task is; choose another"),
         (showing([0, 1]), ValueError, "has 2 pointers, of 5"),
         (showing([9] * 5), ValueError, "point to 9, of 5"),
         (showing([-1] * 5), ValueError, "point to -1, of 5"),
@@ -252,7 +271,7 @@ def test_classes_that_break_the_contract(structure: Any, exception: Any, sentenc
 
 
 def test_python_structures_on_several_threads_at_once() -> None:
-    expected = pgn.sample("dsu", nodes=10, count=20)
+    expected = pgn.sample(PlainDisjointSet, nodes=10, count=20)
     outcomes: list[bool] = []
 
     def work() -> None:
@@ -264,3 +283,102 @@ def test_python_structures_on_several_threads_at_once() -> None:
     for thread in threads:
         thread.join()
     assert outcomes == [True] * 4
+
+
+class Sneaky(PlainDisjointSet):
+    """Moves a pointer that it does not visit, at one operation."""
+
+    name = "sneaky"
+
+    def __init__(self, priorities: npt.NDArray[np.float32]) -> None:
+        super().__init__(priorities)
+        self.done = 0
+
+    def apply(self, u: int, v: int) -> tuple[bool, list[int]]:
+        answer, visited = super().apply(u, v)
+        if self.done == 2:
+            other = next(node for node in range(len(self.pointers)) if node not in visited)
+            self.pointers[other] = u if self.pointers[other] != u else v
+        self.done += 1
+        return answer, visited
+
+
+def test_pointers_of_unvisited_nodes_must_not_move() -> None:
+    sentence = r"`sneaky` moved the pointer of node \d+ from \d+ to \d+ without visiting it"
+    with pytest.raises(ValueError, match=sentence + r" \(operation 2, u = \d+, v = \d+\)"):
+        pgn.sample(Sneaky, nodes=12, count=3)
+    with pytest.raises(ValueError, match=sentence):
+        pgn.check(Sneaky)
+    with pytest.raises(ValueError, match=sentence):
+        pgn.train(Sneaky, epochs=1, sequences=2, validation_sequences=1, test_nodes=[])
+
+
+def test_check() -> None:
+    for fine in (PlainDisjointSet, PlainForest, pgn.DisjointSet, pgn.RootedForest, "lct"):
+        pgn.check(fine)
+
+    class Moody(PlainDisjointSet):
+        name = "moody"
+        calls = 0
+
+        def apply(self, u: int, v: int) -> tuple[bool, list[int]]:
+            Moody.calls += 1
+            answer, visited = super().apply(u, v)
+            return answer if Moody.calls != 1000 else not answer, visited
+
+    with pytest.raises(ValueError, match="`moody` has other answers when it is sampled again"):
+        pgn.check(Moody)
+
+    class Secretive(PlainForest):
+        name = "secretive"
+        secret = 0
+
+        def apply(self, u: int, v: int) -> tuple[bool, set[int]]:
+            self.secret += 1
+            answer, visited = super().apply(u, v)
+            return self.secret > 2, visited
+
+    with pytest.raises(ValueError, match="does something else after start_from"):
+        pgn.check(Secretive)
+
+    class Deaf(PlainForest):
+        name = "deaf"
+
+        def start_from(self, pointers: npt.NDArray[np.uint32]) -> None:
+            pass
+
+    with pytest.raises(ValueError, match="does not have the pointers that start_from gave it"):
+        pgn.train(Deaf, "pgn-exact", epochs=1, sequences=4, nodes=6, test_nodes=[])
+
+
+def test_answers_of_any_kind_of_zero_and_one() -> None:
+    for kind in (bool, int, np.bool_, np.uint8, np.int64):
+
+        class Kind(PlainDisjointSet):
+            name = "kind"
+
+            def apply(self, u: int, v: int) -> tuple[Any, list[int]]:  # type: ignore[override]
+                answer, visited = super().apply(u, v)
+                return kind(answer), visited
+
+        plain = pgn.sample("dsu", nodes=6, count=2)
+        assert np.array_equal(pgn.sample(Kind, nodes=6, count=2).answers, plain.answers)
+
+
+def test_an_apply_that_waits_for_a_thread_that_samples() -> None:
+    class Nested(PlainDisjointSet):
+        name = "nested"
+
+        def apply(self, u: int, v: int) -> tuple[bool, list[int]]:
+            threads = [
+                threading.Thread(target=pgn.sample, args=(task,), kwargs={"nodes": 5, "count": 4})
+                for task in ("dsu", PlainForest)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(timeout=60)
+                assert not thread.is_alive()
+            return super().apply(u, v)
+
+    assert len(pgn.sample(Nested, nodes=4, ops=2, count=8)) == 8

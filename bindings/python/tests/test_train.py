@@ -221,8 +221,10 @@ def test_given_pointers(runs: Path, program: Callable[..., str], tmp_path: Path)
 
 def test_a_structure_of_ones_own(runs: Path, tmp_path: Path) -> None:
     model = pgn.train(PlainDisjointSet, "pgn", out=tmp_path / "run", **SMALL)
-    assert_same_run(tmp_path / "run", runs / "dsu-pgn")
-    assert model.test() == pgn.load(runs / "dsu-pgn").test()
+    for name in ("model.safetensors", "metrics.jsonl"):
+        assert (tmp_path / "run" / name).read_bytes() == (runs / "dsu-pgn" / name).read_bytes()
+    for ours, theirs in zip(model.test(), pgn.load(runs / "dsu-pgn").test()):
+        assert ours.items() <= theirs.items()
 
     class Mine(PlainDisjointSet):
         name = "mine"
@@ -232,10 +234,10 @@ def test_a_structure_of_ones_own(runs: Path, tmp_path: Path) -> None:
     data = pgn.sample(Mine, nodes=6, count=2)
     alone = pgn.load(tmp_path / "mine")
     assert alone.evaluate(data) == streamed.evaluate(data)
-    with pytest.raises(ValueError, match="the structure `mine` is not built in; give its class"):
+    with pytest.raises(ValueError, match="the structure `mine` is not built in; give its class, .*Mine, to pgn.load"):
         alone.test()
     assert pgn.load(tmp_path / "mine", task=Mine).test() == streamed.test()
-    with pytest.raises(ValueError, match="its task is mine; expected dsu"):
+    with pytest.raises(ValueError, match="its task is mine; expected plain-dsu"):
         pgn.load(tmp_path / "mine", task=PlainDisjointSet)
 
 

@@ -2,7 +2,6 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -39,18 +38,18 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 pub struct Interrupted(pub String);
 
 /// 0 on success; 130 after Ctrl-C, as shells have it; else 1, after one line that says what went wrong.
-pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
-    let Err(error) = result else { return ExitCode::SUCCESS };
+pub fn exit_code(result: anyhow::Result<()>) -> u8 {
+    let Err(error) = result else { return 0 };
     // Whoever reads the output has seen enough, as in `pgn … | head`.
     let closed = |cause: &io::Error| cause.kind() == ErrorKind::BrokenPipe;
     if error.downcast_ref::<io::Error>().is_some_and(closed) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     if error.is::<Interrupted>() {
         let _ = writeln!(io::stderr(), "{error}");
-        return ExitCode::from(130);
+        return 130;
     }
     // There is nobody left to tell if this fails too.
     let _ = writeln!(io::stderr(), "error: {error:#}");
-    ExitCode::FAILURE
+    1
 }

@@ -13,18 +13,21 @@ What is where:
 data                 :func:`sample`, :func:`replay`, :func:`concatenate`, :class:`Dataset`,
                      :func:`tasks`
 structures           :class:`DisjointSet`, :class:`LinkCutTree`, :class:`RootedForest`,
-                     and any class like :class:`Structure`
+                     and any class like :class:`Structure`; :func:`check`
 training             :func:`train`, :class:`Progress`
 trained models       :func:`load`, :func:`pretrained`, :class:`Model`, :class:`Rollout`,
                      :class:`State`
 any model's scores   :func:`score`, :func:`benchmark`, :class:`Scores`
+beyond scores        :meth:`Model.analyse`, :func:`verify`
 pictures             :func:`draw`, :func:`play`
 the CLRS benchmark   :mod:`pgn.clrs`
 ==================== =====================================================================
 """
 
 from pgn import clrs
+from pgn._analysis import Analysis, Verification, verify
 from pgn._benchmark import Benchmark, Questions, benchmark
+from pgn._check import check
 from pgn._dataset import Dataset, concatenate, replay, sample
 from pgn._draw import Drawing, draw
 from pgn._model import Answer, BestSoFar, Model, Rollout, State, load, pretrained
@@ -36,6 +39,7 @@ from pgn._structure import Structure, tasks
 from pgn._train import STOP, Progress, train
 
 __all__ = [
+    "Analysis",
     "Answer",
     "Benchmark",
     "BestSoFar",
@@ -55,8 +59,10 @@ __all__ = [
     "Settings",
     "State",
     "Structure",
+    "Verification",
     "__version__",
     "benchmark",
+    "check",
     "clrs",
     "concatenate",
     "config",
@@ -69,4 +75,5 @@ __all__ = [
     "score",
     "tasks",
     "train",
+    "verify",
 ]

@@ -20,7 +20,7 @@ from pgn._scores import Scores, score_rollout
 from pgn._structure import Task, tasks
 
 if TYPE_CHECKING:
-    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from pgn._analysis import Analysis
 
 
 class Answer(NamedTuple):
@@ -281,6 +281,22 @@ class Model:
             )
         )
         return [Scores(one) for one in scores]
+
+    def analyse(self, data: Dataset | None = None) -> Analysis:
+        """What the model does beyond its scores, as ``pgn analyse`` finds out: credit, validity and
+        depth of its pointers, what it knows beyond counting. On ``data``, or on the run's own test
+        sets.
+
+        >>> model = pgn.pretrained("dsu")
+        >>> analysis = model.analyse(pgn.sample("dsu", nodes=20, count=5, split="test"))
+        >>> analysis, len(analysis.valid)
+        (Analysis(task='dsu', model='pgn', nodes=[20]), 1)
+        """
+        from pgn._analysis import analyse
+
+        if data is not None:
+            self._check(data)
+        return analyse(self._native, data)
 
     def with_weights(self, weights: Mapping[str, Any]) -> Model:
         """The same model with other weights: arrays of NumPy, PyTorch or JAX, by name.

@@ -12,6 +12,7 @@ from pgn._structure import Task
 
 __all__ = [
     "__version__",
+    "main",
     "DisjointSet",
     "LinkCutTree",
     "RootedForest",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 __version__: str
+
+def main(args: list[str]) -> int: ...
 
 _Path = str | PathLike[str]
 _Nodes = SupportsIndex | Sequence[float] | npt.NDArray[np.float32]
@@ -148,6 +151,8 @@ class Model:
         count: int | None,
         seed: int | None,
     ) -> str: ...
+    def analyse(self, data: Dataset | None) -> str: ...
+    def verify(self, nodes: int, depth: int, pairs: int, seed: int) -> str: ...
     def start(self, priorities: _F32) -> State: ...
 
 def sample(

@@ -19,16 +19,21 @@ them into its own.
 answer graph mask (12,)
 visited node mask (12, 5)
 pi node pointer (12, 5)
+
+:class:`Sampler` draws batches without end, as CLRS's own samplers do.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import importlib.util
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from pgn._dataset import Dataset
+from pgn._arrays import whole
+from pgn._dataset import Dataset, sample
+from pgn._structure import Split, Task
 
 #: Name, then stage, location and type, as in ``clrs.SPECS``.
 Spec = dict[str, tuple[str, str, str]]
@@ -150,6 +155,96 @@ def sequences(data: Dataset) -> Feedback:
         "pi": data.pointers[:, -1],
     }
     return _feedback(SEQUENCES, values, np.full(count, ops + 1))
+
+
+class Sampler:
+    """Batches without end, the same for the same arguments, in memory that is linear in the batch.
+
+    ``next(batch_size)`` is a ``clrs.Feedback`` where ``dm-clrs`` is installed, else a
+    :class:`Feedback` with the same fields. ``kind`` is ``"operations"``, whose batches are
+    shuffled operations of a few sequences, or ``"sequences"``. Hints are padded to ``min_length``
+    where they are shorter, so that compiled models see few shapes.
+
+    >>> sampler = pgn.clrs.Sampler("forest", nodes=8, seed=1, min_length=9)
+    >>> features, outputs = sampler.next(32)
+    >>> features.hints[0].data.shape, outputs[0].data.shape, sorted(sampler.spec)[:2]
+    ((9, 32, 8), (32,), ['answer', 'pi'])
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        nodes: SupportsIndex,
+        seed: SupportsIndex = 0,
+        *,
+        kind: Literal["operations", "sequences"] = "operations",
+        ops: SupportsIndex | None = None,
+        split: Split = "train",
+        min_length: SupportsIndex = 0,
+    ) -> None:
+        if kind not in ("operations", "sequences"):
+            raise ValueError(f"kind is {kind!r}; expected 'operations' or 'sequences'")
+        self._task = task
+        self._nodes = whole("nodes", nodes)
+        self._seed = whole("seed", seed, 2**64 - 1)
+        self._ops = max(1, self._nodes * 3 // 2) if ops is None else whole("ops", ops)
+        self._kind, self._split = kind, split
+        self._least = whole("min_length", min_length)
+        self._drawn = 0
+
+    @property
+    def spec(self) -> Spec:
+        """Stage, location and type of every probe, as in ``clrs.SPECS``."""
+        return OPERATIONS if self._kind == "operations" else SEQUENCES
+
+    def next(self, batch_size: SupportsIndex) -> Any:
+        """The next batch."""
+        size = whole("batch_size", batch_size)
+        if size == 0:
+            raise ValueError("batch_size is 0; expected at least 1")
+        # Batch after batch has a seed of its own: nothing is kept, and none is drawn twice.
+        words = [self._seed % 2**32, self._seed >> 32, self._nodes, self._drawn]
+        state = np.random.SeedSequence(words)
+        self._drawn += 1
+        [seed] = state.generate_state(1, np.uint64)
+        single = self._kind == "operations"
+        count = -(-size // self._ops) if single else size
+        data = sample(
+            self._task, nodes=self._nodes, ops=self._ops, count=count, seed=seed, split=self._split
+        )
+        if single:
+            chosen = np.random.default_rng(state).permutation(count * self._ops)[:size]
+            feedback = _padded(_chosen(operations(data), chosen), self._least)
+        else:
+            feedback = _padded(sequences(data), self._least)
+        return to_clrs(feedback) if importlib.util.find_spec("clrs") else feedback
+
+
+def _chosen(feedback: Feedback, samples: npt.NDArray[Any]) -> Feedback:
+    """Some of the samples, their hints no longer than they need."""
+    (inputs, hints, lengths), outputs = feedback
+    lengths = lengths[samples]
+    steps = int(lengths.max())
+    return Feedback(
+        Features(
+            tuple(probe._replace(data=probe.data[samples]) for probe in inputs),
+            tuple(probe._replace(data=probe.data[:steps, samples]) for probe in hints),
+            lengths,
+        ),
+        tuple(probe._replace(data=probe.data[samples]) for probe in outputs),
+    )
+
+
+def _padded(feedback: Feedback, least: int) -> Feedback:
+    """Hints of at least that length; the last is repeated, as padding is never read."""
+    (inputs, hints, lengths), outputs = feedback
+
+    def longer(data: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        missing = least - len(data)
+        return np.concatenate([data, np.repeat(data[-1:], missing, 0)]) if missing > 0 else data
+
+    hints = tuple(probe._replace(data=longer(probe.data)) for probe in hints)
+    return Feedback(Features(inputs, hints, lengths), outputs)
 
 
 def to_clrs(feedback: Feedback) -> Any:
