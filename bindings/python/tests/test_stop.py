@@ -114,7 +114,8 @@ def test_weights_to_begin_with(model: pgn.Model, tmp_path: Path) -> None:
     again = pgn.train("dsu", initial=model, out=run, **SMALL)
     assert again.results == warm.results
     with pytest.raises(ValueError, match="holds other weights"):
-        pgn.train("dsu", initial=cold, out=run, **SMALL)
+        halved = {name: weight / 2 for name, weight in model.weights.items()}
+        pgn.train("dsu", initial=halved, out=run, **SMALL)
     pgn.train("dsu", out=tmp_path / "cold", **SMALL)
     with pytest.raises(ValueError, match="holds a run that began with other weights"):
         pgn.train("dsu", initial=model, out=tmp_path / "cold", **SMALL)
@@ -189,7 +190,7 @@ INTERRUPTED = """
             return True, [u, v]
 
     work = {
-        "sample": lambda: pgn.sample("lct", nodes=5000, count=1000, ops=5000),
+        "sample": lambda: pgn.sample("lct", nodes=4, count=40, ops=1_000_000, fields=False),
         "own": lambda: pgn.sample(Slow, nodes=50, count=10_000),
         "evaluate": lambda: model.evaluate(small),
         "rollout": lambda: model.rollout(small),
@@ -259,7 +260,7 @@ def test_analyses(runs: Path, program: Callable[..., str], tmp_path: Path) -> No
 
     run = runs / "dsu-pgn"
     model = pgn.load(run)
-    program("analyse", run, "--out", tmp_path)
+    program("analyse", run, "--out", tmp_path / "analyses.json")
     [theirs] = json.loads((tmp_path / "analyses.json").read_text())["runs"]
     ours = model.analyse()
     assert dict(ours) == theirs

@@ -73,7 +73,8 @@ def test_batches(ten: pgn.Dataset) -> None:
         next(ten.batches(0))
 
 
-def test_single_sequences(ten: pgn.Dataset) -> None:
+def test_single_sequences() -> None:
+    ten = pgn.sample("dsu", nodes=6, count=10)
     one = ten.sequence(3)
     assert {name: values.shape for name, values in one.items()} == {
         "priorities": (6,), "operands": (9, 2), "answers": (9,), "masks": (9, 6), "pointers": (9, 6)

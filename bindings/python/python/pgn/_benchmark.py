@@ -168,11 +168,13 @@ def benchmark(
     for task in all_tasks:
         for size in sizes:
             sets = [
-                sample(task, nodes=size, count=count, seed=seed, split="test")
+                sample(
+                    task, nodes=size, count=count, seed=seed, split="test", fields=False
+                )
                 for seed in all_seeds
             ]
             training = None if isinstance(task, str) else [
-                sample(task, nodes=20, seed=seed) for seed in all_seeds
+                sample(task, nodes=20, seed=seed, fields=False) for seed in all_seeds
             ]
             of_rules: list[Scores] = []
             for name, given in every.items():

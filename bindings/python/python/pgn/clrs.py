@@ -210,7 +210,8 @@ class Sampler:
         single = self._kind == "operations"
         count = -(-size // self._ops) if single else size
         data = sample(
-            self._task, nodes=self._nodes, ops=self._ops, count=count, seed=seed, split=self._split
+            self._task, nodes=self._nodes, ops=self._ops, count=count, seed=seed, split=self._split,
+            fields=False,
         )
         if single:
             chosen = np.random.default_rng(state).permutation(count * self._ops)[:size]
