@@ -118,6 +118,7 @@ impl Model {
                 model: config.model.clone(),
                 seed: config.seed,
                 epochs: config.epochs,
+                departures: config.departures(),
                 beyond: vec![BeyondCounting::of(model, &examples)?],
                 credit: vec![Credit::of(model, &examples)?],
                 pointers,
