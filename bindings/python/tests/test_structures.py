@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pgn
 import pytest
+
+from pgn._structure import TaskName
 
 
 class PlainDisjointSet:
@@ -101,6 +103,10 @@ def test_step_by_step(structure: Any) -> None:
             assert np.array_equal(mask, sequence.masks[0, t])
             again, _ = before.apply(int(u), int(v))
             assert again == answer and np.array_equal(before.pointers, state.pointers)
+
+
+def test_type_checkers_know_every_built_in_task() -> None:
+    assert list(get_args(TaskName)) == list(pgn.tasks())
 
 
 def test_without_priorities_of_ones_own() -> None:

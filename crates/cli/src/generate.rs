@@ -202,7 +202,7 @@ impl Description {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {name:<15}{value}");
         };
-        line("answers 1", format!("{:.3}  of all operations", figures.answers_one));
+        line("answers 1", format!("{:.3}  of all operations", figures.answers_1));
         line("masks 0", format!("{:.3}  of all nodes, per operation: visited", figures.masks_zero));
         line(
             "self-pointing",

@@ -10,6 +10,8 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use pgn_lab::{Entry, Queue, QueueEvent, State};
 
+use crate::output;
+
 /// Shows the progress of a grid.
 pub struct GridDisplay {
     bar: Option<ProgressBar>,
@@ -117,20 +119,20 @@ impl GridDisplay {
             }
             None => {
                 if let Some(line) = line {
-                    eprintln!("{line}");
+                    output::tell(&line);
                 }
                 if state.logged.elapsed() >= Duration::from_secs(60) {
                     state.logged = Instant::now();
                     let rate = done.saturating_sub(state.before) as f64
                         / state.started.elapsed().as_secs_f64();
                     let left = self.total.saturating_sub(done) as f64 / rate.max(1e-9);
-                    eprintln!(
+                    output::tell(&format!(
                         "{:.1} %, {} of {} runs finished, {rate:.1} epochs/s, about {} min left",
                         100.0 * done as f64 / self.total.max(1) as f64,
                         state.finished,
                         state.wanted,
                         (left / 60.0).ceil()
-                    );
+                    ));
                 }
             }
         }

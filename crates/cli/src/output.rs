@@ -9,8 +9,13 @@ use serde::Serialize;
 /// Prints text to standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    Ok(stdout.flush()?)
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.context("cannot write to standard output")
+}
+
+/// Tells how things go, a line on standard error. That nobody can hear it must not end the work.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Writes a file whole or not at all, with the folders above it if need be.

@@ -8,6 +8,8 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use pgn_lab::Progress;
 
+use crate::output;
+
 /// Shows the progress of one run.
 pub struct Display {
     title: String,
@@ -55,16 +57,16 @@ impl Display {
         if progress.epoch == first {
             self.due = (progress.epoch / step + 1) * step;
             if first > 0 {
-                eprintln!("{}: going on from epoch {first}", self.title);
+                output::tell(&format!("{}: going on from epoch {first}", self.title));
             }
         } else if minute || progress.epoch >= self.due {
-            eprintln!(
+            output::tell(&format!(
                 "{}: epoch {}/{}  {}  {rate:.1} epochs/s",
                 self.title,
                 progress.epoch,
                 progress.epochs,
                 message(progress)
-            );
+            ));
             self.logged = Instant::now();
             self.due = (progress.epoch / step + 1) * step;
         }

@@ -6,6 +6,8 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use toml::{Table, Value};
 
+use crate::output;
+
 /// How to train. Whatever is not given is the paper's protocol.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How to train (the paper's protocol unless given)")]
@@ -13,8 +15,17 @@ pub struct RecipeArgs {
     /// Passes over the training sequences; 0 writes the initial model [default: 5000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub epochs: Option<u64>,
-    /// Latent features per node, k [default: 32]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    /// Size of the latent vectors of nodes, k [default: 32]
+    #[arg(long, visible_alias = "k", value_name = "K", allow_negative_numbers = true)]
+    latents: Option<u32>,
+    /// What --latents was called before: a node's features are its inputs
+    #[arg(
+        long,
+        hide = true,
+        value_name = "K",
+        allow_negative_numbers = true,
+        conflicts_with = "latents"
+    )]
     features: Option<u32>,
     /// Adam's learning rate [default: 0.005]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
@@ -137,7 +148,10 @@ impl RecipeArgs {
         flags.set("data", "stream", self.stream.then_some(true));
         flags.set("test", "nodes", self.test_nodes.clone());
         flags.set("test", "sequences", self.test_sequences);
-        flags.set("network", "k", self.features);
+        if self.features.is_some() {
+            output::tell("note: --features is now called --latents");
+        }
+        flags.set("network", "k", self.latents.or(self.features));
         flags.set("network", "attention_input", self.attention_input.map(name));
         flags.set("network", "candidates", self.candidates.map(name));
         flags.set("network", "initialisation", self.initialisation.map(name));

@@ -101,7 +101,10 @@ impl Args {
                 .into());
             }
             Outcome::AlreadyFinished(results) => {
-                eprintln!("{} is finished already; nothing to do.", self.out.display());
+                output::tell(&format!(
+                    "{} is finished already; nothing to do.",
+                    self.out.display()
+                ));
                 results
             }
             Outcome::Finished(results) => results,

@@ -28,6 +28,9 @@ pub enum Error {
     /// A file that cannot be written.
     #[error(transparent)]
     Write(#[from] pgn_structures::Error),
+    /// A loss or a gradient that is not a number any more.
+    #[error("{0}")]
+    Diverged(String),
     /// Input that does not fit the model or itself.
     #[error("{0}")]
     Input(String),

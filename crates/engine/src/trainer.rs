@@ -201,7 +201,7 @@ impl Trainer {
     ) -> Result<Losses, Error> {
         let norm = norm(gradients.values());
         if !norm.is_finite() || !losses.total.is_finite() {
-            return Err(Error::Input(format!(
+            return Err(Error::Diverged(format!(
                 "training diverged at step {}: the loss is {} and the gradient's norm {norm}; \
                  a lower learning rate or gradient clipping may help",
                 self.adam.steps, losses.total

@@ -258,7 +258,7 @@ mod tests {
     use crate::{RunConfig, Timing};
 
     fn results(seed: u64, test: Vec<TestScores>) -> Results {
-        let config = RunConfig::paper("dsu", "pgn", seed).unwrap();
+        let config = RunConfig::defaults("dsu", "pgn", seed).unwrap();
         Results {
             task: config.task,
             model: config.model,

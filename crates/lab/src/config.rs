@@ -119,10 +119,10 @@ pub struct TestConfig {
 }
 
 impl RunConfig {
-    /// The paper's protocol for one of its models.
+    /// What is not set: the paper's protocol for one of its models.
     ///
     /// ```
-    /// let config = pgn_lab::RunConfig::paper("dsu", "pgn", 0)?;
+    /// let config = pgn_lab::RunConfig::defaults("dsu", "pgn", 0)?;
     /// assert_eq!((config.epochs, config.learning_rate, config.batch), (5000, 0.005, 70));
     /// assert_eq!(config.test.nodes, [20, 50, 100, 200]);
     /// # Ok::<(), pgn_lab::Error>(())
@@ -130,7 +130,7 @@ impl RunConfig {
     ///
     /// For [`Config::EXACT`], which the paper does not have: 1,500 Adam steps on 64 transitions
     /// each, n = 20.
-    pub fn paper(task: &str, model: &str, seed: u64) -> Result<RunConfig> {
+    pub fn defaults(task: &str, model: &str, seed: u64) -> Result<RunConfig> {
         let mut config = RunConfig::of_the_paper(task, model, seed)?;
         if config.network.iterated().is_some() {
             config.epochs = 1500;
@@ -211,7 +211,7 @@ impl RunConfig {
             Some(task) => task.clone(),
             None => Task::named(&name("task", "dsu")?)?,
         };
-        let mut config = RunConfig::paper(task.name(), &name("model", "pgn")?, 0)?;
+        let mut config = RunConfig::defaults(task.name(), &name("model", "pgn")?, 0)?;
         config.network.inputs = task.features().to_vec();
 
         let given =
@@ -295,9 +295,11 @@ impl RunConfig {
                 return invalid(format!("{key} is {value}; expected at most {}", i64::MAX));
             }
         }
-        if !self.learning_rate.is_finite() || self.learning_rate <= 0.0 {
+        // What the engine computes with has 32 bits.
+        let fits = |value: f64| value.is_finite() && (value as f32).is_finite();
+        if !fits(self.learning_rate) || self.learning_rate as f32 <= 0.0 {
             return invalid(format!(
-                "learning_rate is {}; expected a finite number above 0",
+                "learning_rate is {}; expected a finite number above 0, as a 32-bit number too",
                 self.learning_rate
             ));
         }
@@ -310,9 +312,10 @@ impl RunConfig {
         if self.decay == Decay::Exponential && self.final_fraction == 0.0 {
             return invalid("final_fraction is 0; exponential decay never gets there".into());
         }
-        if !self.clip.is_finite() || self.clip < 0.0 {
+        if !fits(self.clip) || self.clip < 0.0 || self.clip > 0.0 && self.clip as f32 == 0.0 {
             return invalid(format!(
-                "clip is {}; expected a finite number above 0, or 0 for no clipping",
+                "clip is {}; expected a finite number above 0, as a 32-bit number too, or 0 for \
+                 no clipping",
                 self.clip
             ));
         }
@@ -415,7 +418,7 @@ impl RunConfig {
 
     /// The settings that differ from the defaults for this task, model and seed, by key.
     pub fn departures(&self) -> BTreeMap<String, String> {
-        let defaults = RunConfig::paper(&self.task, &self.model, self.seed);
+        let defaults = RunConfig::defaults(&self.task, &self.model, self.seed);
         let defaults = defaults.map_or(BTreeMap::new(), |defaults| defaults.flat());
         let mut departures = self.flat();
         departures

@@ -16,7 +16,7 @@ fn round_trip_through_toml() {
     let path = dir.path().join("config.toml");
     for model in pgn_engine::Config::PRESETS {
         for task in ["dsu", "lct"] {
-            let mut config = RunConfig::paper(task, model, 3).unwrap();
+            let mut config = RunConfig::defaults(task, model, 3).unwrap();
             config.learning_rate = 0.1 + 0.2;
             config.network.losses.query = 0.1;
             config.clip = 1e-3;
@@ -79,6 +79,10 @@ fn nonsense_is_refused_by_name() {
         (toml! { task = "heap" }, "heap"),
         (toml! { learning_rate = nan }, "learning_rate is NaN"),
         (toml! { learning_rate = 0 }, "learning_rate is 0"),
+        (toml! { learning_rate = 1e39 }, "learning_rate is 1000000"),
+        (toml! { learning_rate = 1e-46 }, "learning_rate is 0.0000000"),
+        (toml! { clip = 1e39 }, "clip is 1000000"),
+        (toml! { clip = 1e-46 }, "clip is 0.0000000"),
         (toml! { learning_rate = (-0.1) }, "learning_rate is -0.1"),
         (toml! { clip = inf }, "clip is inf"),
         (toml! { clip = (-1.0) }, "clip is -1"),
@@ -110,7 +114,7 @@ fn nonsense_is_refused_by_name() {
 
 #[test]
 fn the_first_difference_is_named() {
-    let ours = RunConfig::paper("dsu", "pgn", 0).unwrap();
+    let ours = RunConfig::defaults("dsu", "pgn", 0).unwrap();
     let mut other = ours.clone();
     other.data.teacher = Some("elsewhere".into());
     assert_eq!(ours.difference(&other), None, "paths are compared by what was in them");

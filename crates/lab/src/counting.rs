@@ -29,7 +29,7 @@ pub(crate) const CELLS: usize = COUNTS * COUNTS;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counting {
-    answers_1: [bool; CELLS],
+    says_1: [bool; CELLS],
 }
 
 impl Counting {
@@ -58,9 +58,9 @@ impl Counting {
                 (best, kept) = (f1, index + 1);
             }
         }
-        let mut answers_1 = [false; CELLS];
-        cells[..kept].iter().for_each(|&cell| answers_1[cell] = true);
-        Counting { answers_1 }
+        let mut says_1 = [false; CELLS];
+        cells[..kept].iter().for_each(|&cell| says_1[cell] = true);
+        Counting { says_1 }
     }
 
     /// The rule learnt from the paper's 70 training sequences of 20 nodes at `seed`.
@@ -88,7 +88,7 @@ impl Counting {
         for sequence in sequences {
             let mut all_right = true;
             for (cell, truth) in counted(sequence) {
-                all_right &= tally.answer(self.answers_1[cell], truth);
+                all_right &= tally.answer(self.says_1[cell], truth);
             }
             tally.end(all_right, false);
         }
@@ -149,12 +149,12 @@ mod tests {
             let cells: Vec<usize> =
                 (0..CELLS).filter(|cell| cell / COUNTS <= cell % COUNTS).collect();
             for set in 0..1_u32 << cells.len() {
-                let mut answers_1 = [false; CELLS];
+                let mut says_1 = [false; CELLS];
                 for (bit, &cell) in cells.iter().enumerate() {
-                    answers_1[cell] = set >> bit & 1 == 1;
+                    says_1[cell] = set >> bit & 1 == 1;
                 }
-                let f1 = Counting { answers_1 }.scores(train.sequences()).f1;
-                assert!(f1 <= best, "{task}: {answers_1:?} has {f1}, the fitted rule {best}");
+                let f1 = Counting { says_1 }.scores(train.sequences()).f1;
+                assert!(f1 <= best, "{task}: {says_1:?} has {f1}, the fitted rule {best}");
             }
         }
     }

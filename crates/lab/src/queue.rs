@@ -128,7 +128,7 @@ impl Queue {
     pub fn epochs(&self, entry: &Entry) -> Result<u64> {
         match entry.settings.get("epochs") {
             Some(Value::Integer(epochs)) => Ok(u64::try_from(*epochs).unwrap_or(0)),
-            _ => Ok(RunConfig::paper(&entry.task, &entry.model, entry.seed)?.epochs),
+            _ => Ok(RunConfig::defaults(&entry.task, &entry.model, entry.seed)?.epochs),
         }
     }
 }

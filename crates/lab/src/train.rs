@@ -183,7 +183,10 @@ impl<'a> Training<'a> {
                 return Ok(Outcome::Stopped { epoch: self.epoch });
             }
             self.run.check()?;
-            let (losses, learning_rate) = self.train_epoch()?;
+            let (losses, learning_rate) = match self.train_epoch() {
+                Err(Error::Engine(pgn_engine::Error::Diverged(why))) => return self.give_up(why),
+                trained => trained?,
+            };
             let last = self.epoch == self.config.epochs;
             if last || self.epoch.is_multiple_of(self.config.evaluate_every) {
                 f1 = Some(self.evaluate(losses, learning_rate)?);
@@ -256,6 +259,21 @@ impl<'a> Training<'a> {
         self.metrics.add(&metrics)?;
         self.events.add(&metrics)?;
         Ok(f1)
+    }
+
+    /// Leaves the best model so far in place of the one that training would have ended with: the
+    /// same command would diverge again.
+    fn give_up(&self, why: String) -> Result<Outcome> {
+        let Some(Best { epoch, validation, parameters }) = &self.best else {
+            return Err(Error::Request(format!("{why}; no epoch before was evaluated")));
+        };
+        self.run.place(files::MODEL, |path| Ok(parameters.save(path)?))?;
+        Err(Error::Request(format!(
+            "{why}; the best model so far (epoch {epoch}, validation F1 {:.3}) is now {}, which \
+             `pgn eval` scores",
+            validation.f1,
+            self.run.file(files::MODEL).display()
+        )))
     }
 
     fn progress(&self, loss: Option<f64>, f1: Option<f64>) -> Progress {

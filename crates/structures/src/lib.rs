@@ -15,7 +15,7 @@
 //!
 //! let set = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
 //! let statistics = Statistics::of(&set);
-//! assert!((0.55..0.65).contains(&statistics.answers_one));
+//! assert!((0.55..0.65).contains(&statistics.answers_1));
 //! # Ok::<(), pgn_structures::Error>(())
 //! ```
 

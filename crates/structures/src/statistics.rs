@@ -10,7 +10,8 @@ use crate::{Dataset, Sequence, forest};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Statistics {
     /// Share of operations whose answer is 1.
-    pub answers_one: f64,
+    #[serde(rename = "answers_one")]
+    pub answers_1: f64,
     /// Share of masks that are 0: nodes visited.
     pub masks_zero: f64,
     /// Share of pointers, after each operation, that point to their own node.
@@ -26,7 +27,7 @@ pub struct Statistics {
 /// Whole numbers, so that the order of adding up does not matter.
 #[derive(Default)]
 struct Totals {
-    answers_one: u64,
+    answers_1: u64,
     masks_zero: u64,
     self_pointing: u64,
     depth: u64,
@@ -43,7 +44,7 @@ impl Statistics {
             .reduce(Totals::default, Totals::plus);
         let share = |part: u64, whole: usize| part as f64 / whole.max(1) as f64;
         Statistics {
-            answers_one: share(totals.answers_one, dataset.answers.len()),
+            answers_1: share(totals.answers_1, dataset.answers.len()),
             masks_zero: share(totals.masks_zero, dataset.masks.len()),
             self_pointing: share(totals.self_pointing, dataset.pointers.len()),
             mean_depth: share(totals.depth, dataset.pointers.len()),
@@ -57,7 +58,7 @@ impl Totals {
     fn of(sequence: Sequence<'_>) -> Self {
         let count = |values: &[u8], wanted: u8| values.iter().filter(|&&v| v == wanted).count();
         let mut totals = Totals {
-            answers_one: count(sequence.answers, 1) as u64,
+            answers_1: count(sequence.answers, 1) as u64,
             masks_zero: count(sequence.masks, 0) as u64,
             ..Totals::default()
         };
@@ -77,7 +78,7 @@ impl Totals {
 
     fn plus(self, other: Self) -> Self {
         Totals {
-            answers_one: self.answers_one + other.answers_one,
+            answers_1: self.answers_1 + other.answers_1,
             masks_zero: self.masks_zero + other.masks_zero,
             self_pointing: self.self_pointing + other.self_pointing,
             depth: self.depth + other.depth,

@@ -40,7 +40,7 @@ fn figures(set: &Dataset, index: usize) -> [f64; 3] {
         ops: set.ops,
     };
     let figures = Statistics::of(&one);
-    [figures.answers_one, figures.masks_zero, figures.self_pointing]
+    [figures.answers_1, figures.masks_zero, figures.self_pointing]
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("runs/lct/gnn-3");
     std::fs::create_dir_all(&run).unwrap();
-    let config = RunConfig::paper("lct", "gnn", 3).unwrap();
+    let config = RunConfig::defaults("lct", "gnn", 3).unwrap();
     std::fs::write(run.join("config.toml"), config.to_toml()).unwrap();
     std::fs::write(run.join("metrics.jsonl"), metrics(1) + &metrics(2)).unwrap();
     let broken = dir.path().join("runs/broken");

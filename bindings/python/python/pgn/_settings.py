@@ -101,7 +101,7 @@ def config(
     """Every setting that a run with these keywords has, as its ``config.toml`` will have it.
 
     The keywords are the flags of ``pgn train``, whose ``--help`` describes them; ``k`` is
-    ``--features``. ``config`` is a TOML file in the form of ``config.toml``, or the same as
+    ``--latents``. ``config`` is a TOML file in the form of ``config.toml``, or the same as
     nested dictionaries; keywords win over it. ``train`` and ``validation`` may be data sets, which
     are then saved in the run directory. ``teacher`` may be a trained model. ``network`` has what else the network can be told.
 

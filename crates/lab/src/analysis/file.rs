@@ -24,9 +24,14 @@ impl Analyses {
         Analyses { runs }
     }
 
-    /// Reads the file.
+    /// Reads the file, and refuses numbers that no analysis can have.
     pub fn load(path: &Path) -> Result<Analyses> {
-        files::read_json(path)
+        let analyses: Analyses = files::read_json(path)?;
+        for run in &analyses.runs {
+            let name = format!("{} {} seed {}", run.task, run.model, run.seed);
+            run.check().map_err(|trouble| Error::file(path, format!("{name}: {trouble}")))?;
+        }
+        Ok(analyses)
     }
 
     /// The text of the file, a run a line: it is mostly long rows of numbers.

@@ -17,6 +17,7 @@
 
 mod beyond;
 mod chain;
+mod check;
 mod credit;
 mod file;
 mod pointers;
