@@ -1,5 +1,7 @@
 /** What the server answers: see `api.rs`, which this file mirrors. */
 
+import type { Limits } from './limits';
+
 export interface Scores {
   f1: number;
   accuracy: number;
@@ -23,19 +25,36 @@ export interface Run {
   seed: number;
   epochs: number;
   epoch: number;
+  /** `results.json`, written last, is there. */
   finished: boolean;
+  /** A process is training it now. */
+  running?: boolean;
   playable: boolean;
+  /** F₁ on the validation set at the best epoch so far. */
   validation_f1: number | null;
+  /** That epoch. */
+  best_epoch?: number | null;
   test: TestScores[];
 }
 
 export interface RunDetails extends Run {
   config: string;
   results: { best_epoch: number; parameters: number; validation: Scores } | null;
+  /** The text of `certificate.json`, for machines that have one. */
+  certificate?: string | null;
+}
+
+/** What an F₁ on a test set must be compared with; null where unknown. */
+export interface Baseline {
+  nodes: number;
+  counting: number | null;
+  always_1: number | null;
+  paper: number | null;
 }
 
 export interface Metrics {
   epoch: number;
+  learning_rate: number;
   losses: Record<string, number>;
   validation: Scores;
 }
@@ -87,24 +106,67 @@ export interface NodeDetails {
   true_pointer: number;
   true_mask: 0 | 1;
   mask_probability: number | null;
+  /** The logit behind it, which does not saturate. */
+  mask_logit?: number | null;
   candidates: { node: number; alpha: number }[] | null;
+}
+
+/** Everything the model computed in one step. */
+export interface StepDetails {
+  /** Logits of mask = 1 (not visited), by node. */
+  mask_logits: number[] | null;
+  /** α of equation 6, a row for each node. */
+  alpha: number[][] | null;
+}
+
+/** How a model did on one test sequence. */
+export interface SequenceScore {
+  sequence: number;
+  errors: number;
+  /** The step of the first wrong answer. */
+  first_error: number | null;
+  /** The greatest depth of the true forest. */
+  depth: number;
+}
+
+/** A micro-step of the classical structure inside an operation. */
+export interface MicroStep {
+  /** The state of the program. */
+  state: string;
+  /** The line of the pseudo-code, from 0. */
+  line: number;
+  registers: Record<string, number | null>;
+  /** Pointers written: field, node, new value (null: nil). */
+  writes: { field: string; node: number; to: number | null }[];
+  narration: string;
+}
+
+export interface MicroSteps {
+  program: string;
+  code: string[];
+  /** The pointers before each operation's first micro-step, by field; null: nil. */
+  start: Record<string, (number | null)[]>;
+  operations: { u: number; v: number; answer: 0 | 1; steps: MicroStep[] }[];
 }
 
 export interface About {
   version: string;
   folder: string | null;
-  limits: { nodes: number; operations: number; cells: number; sequences: number };
+  limits: Limits;
 }
 
 /** A request that was refused; the message is the server's sentence. */
 export class Refused extends Error {}
+
+/** No answer at all: trying again later may help. */
+export class Unreachable extends Refused {}
 
 async function answer<T>(request: Promise<Response>): Promise<T> {
   let response: Response;
   try {
     response = await request;
   } catch {
-    throw new Refused('The server does not answer. Is `pgn serve` still running?');
+    throw new Unreachable('The server does not answer. Is `pgn serve` still running?');
   }
   const body = await response.json().catch(() => null);
   if (!response.ok) throw new Refused(body?.error ?? `The server answered with status ${response.status}.`);
@@ -124,9 +186,16 @@ function post<T>(path: string, body: unknown): Promise<T> {
 export const about = () => get<About>('/api/about');
 export const runs = () => get<Run[]>('/api/runs');
 export const run = (id: string) => get<RunDetails>('/api/run', { id });
+export const baselines = (id: string) => get<Baseline[]>('/api/baselines', { id });
 export const metrics = (id: string, offset: number) => get<MetricsLines>('/api/metrics', { id, offset });
 export const replay = (request: ReplayRequest) => post<Replay>('/api/replay', request);
 export const node = (request: ReplayRequest, step: number, node: number) =>
   post<NodeDetails>('/api/node', { replay: request, step, node });
+export const stepDetails = (request: ReplayRequest, step: number) =>
+  post<StepDetails>('/api/step', { replay: request, step });
+export const sequences = (model: string, nodes: number, seed: number) =>
+  post<SequenceScore[]>('/api/sequences', { model, nodes, seed });
+export const microSteps = (task: string, nodes: number, seed: number, operations: [number, number][]) =>
+  post<MicroSteps>('/api/micro-steps', { task, nodes, seed, operations });
 export const operations = (name: string, nodes: number, text: string) =>
   post<{ operations: [number, number][] }>('/api/operations', { name, nodes, text });

@@ -27,12 +27,12 @@ export function announce(text: string): void {
 
 /** A message in place of, or above, a view's content. */
 export function notice(kind: 'error' | 'note', text: string): HTMLElement {
-  return h('p', { class: `notice ${kind}`, role: kind === 'error' ? 'alert' : null }, text);
+  return h('p', { class: `notice ${kind}`, role: kind === 'error' ? 'alert' : null }, ...marked(text));
 }
 
 /** A labelled field. */
-export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
-  return h('label', { class: 'field' }, h('span', {}, label), control, hint ? h('small', {}, hint) : null);
+export function field(label: string, control: HTMLElement, hint?: Node | string): HTMLElement {
+  return h('label', { class: 'field' }, h('span', {}, label, hint ? ' ' : '', typeof hint === 'string' ? h('small', {}, hint) : hint), control);
 }
 
 /** 0.8312 → "0.831"; absent → "–". */
@@ -47,16 +47,46 @@ export function percent(value: number): string {
   return `${Math.round(100 * value)}%`;
 }
 
+/**
+ * A text with `code` in backticks, as nodes. A backtick without its partner is shown as it is.
+ */
+export function marked(text: string): (Node | string)[] {
+  const parts = text.split('`');
+  if (parts.length % 2 === 0) return [text];
+  return parts.map((part, index) => (index % 2 ? h('code', {}, part) : part));
+}
+
 /** Whether the person asked for less motion. */
 export function stillness(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
 
-/** A whole number from a field, brought into its range; the field shows what it became. */
-export function wholeNumber(input: HTMLInputElement): number {
+/** A whole number from a field. Throws a sentence if it is none, or not in the field's range. */
+export function wholeNumber(input: HTMLInputElement, name: string): number {
   const [low, high] = [Number(input.min), Number(input.max)];
-  const typed = Math.round(Number(input.value));
-  const value = Math.min(Math.max(Number.isFinite(typed) ? typed : low, low), high);
-  input.value = String(value);
+  const value = /^\d+$/.test(input.value.trim()) ? Number(input.value) : NaN;
+  const fits = value >= low && value <= high;
+  input.setAttribute('aria-invalid', String(!fits));
+  if (!fits) throw new Error(`${name} is ${input.value.trim() || 'empty'}; expected a whole number from ${low} to ${high}.`);
   return value;
+}
+
+/** A select with these options. */
+export function choice(options: [value: string, text: string][], value?: string | null, attributes: Attributes = {}): HTMLSelectElement {
+  const select = h('select', attributes, ...options.map(([value, text]) => h('option', { value }, text)));
+  if (value !== null && value !== undefined && options.some(([known]) => known === value)) select.value = value;
+  return select;
+}
+
+/** A check box with its label. */
+export function checkbox(label: string, checked: boolean, changed: (on: boolean) => void): HTMLLabelElement {
+  const box = h('input', { type: 'checkbox', checked, onchange: () => changed(box.checked) });
+  return h('label', { class: 'check' }, box, label);
+}
+
+/** A file of this text, saved by the browser. */
+export function download(name: string, text: string, type = 'text/plain'): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 0);
 }

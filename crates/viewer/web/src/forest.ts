@@ -1,7 +1,7 @@
 /**
- * Where to draw nodes so that pointers look like a forest: targets above those that point to
- * them. A model's pointers may run in circles; a circle is opened at its lowest node, whose
- * pointer is then drawn as a bow.
+ * Where to draw nodes so that pointers look like a forest: children below their parents. A
+ * model's pointers may form cycles; a cycle is drawn as a tree that hangs from its lowest node,
+ * whose own pointer is then a curved back edge.
  */
 
 export interface Forest {
@@ -12,14 +12,14 @@ export interface Forest {
   /** Of each node, how many pointers lead to its root. */
   depth: number[];
   /** Roots that do not point to themselves. */
-  bows: Set<number>;
+  backEdges: Set<number>;
 }
 
 export function forest(pointers: number[]): Forest {
   const n = pointers.length;
   const children: number[][] = pointers.map(() => []);
   const isRoot = new Array<boolean>(n).fill(false);
-  const bows = new Set<number>();
+  const backEdges = new Set<number>();
   // 0 not seen, otherwise the number of the walk that came by.
   const seen = new Array<number>(n).fill(0);
   for (let start = 0; start < n; start++) {
@@ -29,11 +29,11 @@ export function forest(pointers: number[]): Forest {
       node = pointers[node];
     }
     if (seen[node] !== start + 1) continue;
-    // This walk came back to itself: a circle, of one node if that points to itself.
+    // This walk came back to itself: a cycle, of one node if that points to itself.
     let lowest = node;
     for (let next = pointers[node]; next !== node; next = pointers[next]) lowest = Math.min(lowest, next);
     isRoot[lowest] = true;
-    if (pointers[lowest] !== lowest) bows.add(lowest);
+    if (pointers[lowest] !== lowest) backEdges.add(lowest);
   }
   for (let node = 0; node < n; node++) if (!isRoot[node]) children[pointers[node]].push(node);
   const depth = new Array<number>(n).fill(0);
@@ -49,7 +49,7 @@ export function forest(pointers: number[]): Forest {
       }
     }
   }
-  return { roots: [...new Set(top)], children, depth, bows };
+  return { roots: [...new Set(top)], children, depth, backEdges };
 }
 
 /** Places in cells: x from 0 to `width`, y from 0 to `height`. */
@@ -150,18 +150,19 @@ function placeTrees({ roots, children }: Forest, columns: number, steepness: num
 
 /** Cells are higher than they are wide, so that arrows have room. */
 export const ASPECT = 1.3;
-const LARGEST = 46;
-const SMALLEST = 18;
+/** Cells larger than this look clumsy, smaller ones have labels too small to read. */
+export const LARGEST = 92;
+export const SMALLEST = 25;
 
 /** Kept free around everything, for what is drawn beside nodes. */
 export const MARGIN = 8;
 
-/** The widest cell with which every one of these pointer sets fits into width × height. */
-export function cellSize(sets: number[][], width: number, height: number): number {
+/** The widest cell, not below `smallest`, with which all these pointer sets fit into the room. */
+export function cellSize(sets: number[][], width: number, height: number, smallest = SMALLEST): number {
   [width, height] = [width - 2 * MARGIN, height - 2 * MARGIN];
   let cell = LARGEST;
   for (const pointers of sets) {
-    while (cell > SMALLEST) {
+    while (cell > smallest) {
       const places = place(pointers, Math.floor(width / cell));
       if (places.width * cell <= width && places.height * cell * ASPECT <= height) break;
       cell -= 1;

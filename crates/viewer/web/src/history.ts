@@ -72,6 +72,29 @@ export function nextMistake(frames: Frame[], step: number, kind: Mistake): numbe
   return null;
 }
 
+/** The last step before `step` with a mistake of this kind, or null. */
+export function previousMistake(frames: Frame[], step: number, kind: Mistake): number | null {
+  for (let before = step - 1; before > 0; before--) {
+    if (hasMistake(frames, before, kind)) return before;
+  }
+  return null;
+}
+
+/** The share of right pointers after each step; null where the model has none. */
+export function pointerAccuracy(replay: Replay, frames: Frame[]): number[] | null {
+  if (replay.pointers === 'none' || replay.pointers === 'given') return null;
+  return frames.slice(1).map(({ wrong }) => 1 - wrong.size / replay.nodes);
+}
+
+/** The share of right masks in each step; null where the model has none. */
+export function maskAccuracy(replay: Replay, frames: Frame[]): number[] | null {
+  if (!replay.has_masks) return null;
+  return frames.slice(1).map(({ truthVisited, modelVisited }) => {
+    const both = [...truthVisited].filter((node) => modelVisited?.has(node)).length;
+    return 1 - (truthVisited.size + (modelVisited?.size ?? 0) - 2 * both) / replay.nodes;
+  });
+}
+
 /** Whether two sets of pointers connect the same nodes, ignoring directions. */
 export function sameComponents(a: number[], b: number[]): boolean {
   const [x, y] = [components(a), components(b)];

@@ -1,70 +1,87 @@
 /** The player: a replay, step by step, to be played, scrubbed and searched for mistakes. */
 
-import type { Replay } from './api';
-import { announce, h, notice, percent } from './dom';
-import { type Frame, type Mistake, hasMistake, nextMistake, unroll } from './history';
-import { type Ask, Pair } from './pair';
+import { announce, choice, h, notice } from './dom';
+import { type Mistake, hasMistake, nextMistake, previousMistake } from './history';
+import { showKeys } from './keys';
+import { present, presenting } from './presentation';
+import { type Lane, Stage } from './stage';
+import { Track } from './track';
+import { verdict } from './verdict';
 
+/** Milliseconds a step at normal speed. */
 const PAUSE = 900;
 
 export class Player {
   readonly element: HTMLElement;
-  private readonly back = this.button('Step back', '◀', '←', () => this.seek(this.step - 1));
+  readonly stage: Stage;
+  private readonly back = this.button('Step back', '◀', '←', () => this.go(this.step - 1));
   private readonly playing = h('button', { type: 'button', class: 'play', onclick: () => this.toggle() });
-  private readonly forward = this.button('Step forward', '▶', '→', () => this.seek(this.step + 1));
+  private readonly forward = this.button('Step forward', '▶', '→', () => this.go(this.step + 1));
   private readonly scrubber = h('input', { type: 'range', min: 0, max: 0, value: 0, class: 'scrubber', 'aria-label': 'Step' });
-  private readonly counter = h('output', { class: 'counter' });
-  private readonly kind = h('select', { 'aria-label': 'Kind of mistake' },
-    h('option', { value: 'answer' }, 'wrong answer'), h('option', { value: 'pointer' }, 'new wrong pointer'), h('option', { value: 'mask' }, 'wrong mask'));
-  private readonly strip = h('div', { class: 'strip', role: 'img' });
-  private readonly verdict = h('p', { class: 'verdict' });
-  private readonly trouble = h('div');
-  private readonly pair = new Pair();
+  private readonly counter = h('span', { class: 'counter' });
+  private readonly speed = choice([['0.5', '½×'], ['1', '1×'], ['2', '2×'], ['4', '4×']], '1', { 'aria-label': 'Speed', onchange: () => this.restart() });
+  private readonly kind = choice([['answer', 'wrong answer'], ['pointer', 'new wrong pointer'], ['mask', 'wrong mask']], 'answer', { 'aria-label': 'Kind of mistake' });
+  private readonly track = new Track();
+  private readonly sentence = h('p', { class: 'verdict' });
+  private readonly message = h('div');
+  private readonly content: HTMLElement;
   private readonly onKey = (event: Event) => this.key(event as KeyboardEvent);
-  private frames: Frame[] = [];
-  private replay: Replay | null = null;
+  private lanes: Lane[] = [];
   private step = 0;
   private timer: number | undefined;
 
-  /** `keys` is where key presses are listened to; `seen` is told every step that is shown. */
-  constructor(private readonly keys: EventTarget | null, private readonly seen: (step: number) => void = () => {}) {
-    const mistake = h('button', { type: 'button', title: 'Jump to the next mistake (m)', onclick: () => this.jump() }, 'Next mistake');
+  /**
+   * `keys` is where key presses are listened to: the player itself if null. `seen` is told every
+   * step that is shown, `click` every node that is clicked (see `Stage`).
+   */
+  constructor(private readonly keys: EventTarget | null, private readonly seen: (step: number) => void = () => {}, click?: (node: number) => boolean) {
+    this.stage = new Stage(click);
+    const previous = this.button('Previous mistake', '◀✗', 'Shift+m', () => this.jump(-1));
+    const next = this.button('Next mistake', '✗▶', 'm', () => this.jump(1));
     const player = h('div', { class: 'player', role: 'group', 'aria-label': 'Player' },
-      h('div', { class: 'buttons' }, this.back, this.playing, this.forward), h('div', { class: 'track' }, this.scrubber, this.strip), this.counter,
-      h('div', { class: 'buttons' }, mistake, this.kind));
-    this.element = h('div', { class: 'replay' }, this.trouble, player, this.verdict, this.pair.element, keyList());
-    this.scrubber.addEventListener('input', () => {
-      this.pause();
-      this.seek(Number(this.scrubber.value));
-    });
+      h('div', { class: 'buttons' }, this.back, this.playing, this.forward, this.speed),
+      h('div', { class: 'track' }, this.scrubber, this.track.element), this.counter,
+      h('div', { class: 'buttons' }, previous, next, this.kind,
+        h('button', { type: 'button', title: 'Presentation mode (f)', onclick: () => present(!presenting()) }, 'Present'),
+        h('button', { type: 'button', title: 'Keys (?)', onclick: showKeys }, 'Keys')));
+    this.content = h('div', { hidden: true }, player, this.message, this.sentence, this.stage.element);
+    this.element = h('div', { class: 'replay' }, this.content);
+    this.scrubber.addEventListener('input', () => this.go(Number(this.scrubber.value)));
     (this.keys ?? this.element).addEventListener('keydown', this.onKey);
     this.showPlaying();
   }
 
   destroy(): void {
     this.pause();
-    this.pair.destroy();
+    present(false);
+    this.stage.destroy();
     (this.keys ?? this.element).removeEventListener('keydown', this.onKey);
   }
 
-  load(replay: Replay, ask: Ask, start = 0): void {
+  load(lanes: Lane[], start = 0, animate = false): void {
     this.pause();
-    this.replay = replay;
-    this.frames = unroll(replay);
-    this.trouble.replaceChildren();
-    for (const name of ['pointer', 'mask']) {
-      const option = this.kind.querySelector<HTMLOptionElement>(`[value=${name}]`);
-      if (option) option.disabled = name === 'mask' ? !replay.has_masks : replay.pointers === 'none';
-    }
+    this.lanes = lanes;
+    this.content.hidden = false;
+    const all = lanes.map(({ replay }) => replay);
+    this.offer('mask', all.some((replay) => replay.has_masks));
+    this.offer('pointer', all.some((replay) => replay.pointers !== 'none'));
     if (this.kind.selectedOptions[0]?.disabled) this.kind.value = 'answer';
-    this.scrubber.max = String(this.frames.length - 1);
-    this.strip.replaceChildren(...this.frames.slice(1).map((frame) =>
-      h('i', { class: hasMistake(this.frames, frame.step, 'answer') ? 'bad' : '' })));
-    const bad = this.strip.querySelectorAll('.bad').length;
-    this.strip.setAttribute('aria-label', `${bad} wrong answer${bad === 1 ? '' : 's'} in ${this.frames.length - 1} steps`);
-    this.strip.title = this.strip.getAttribute('aria-label') ?? '';
-    this.pair.load(replay, this.frames, ask);
-    this.seek(start, false);
+    this.scrubber.max = String(this.last());
+    this.track.load(lanes);
+    this.stage.load(lanes);
+    this.seek(start, animate);
+  }
+
+  /** Stops, and shows nothing: what was here does not belong to what is asked for now. */
+  hide(): void {
+    this.pause();
+    this.lanes = [];
+    this.content.hidden = true;
+  }
+
+  /** Where it is. */
+  at(): number {
+    return this.step;
   }
 
   pause(): void {
@@ -73,73 +90,95 @@ export class Player {
     this.showPlaying();
   }
 
-  /** What is wrong, in place of a replay. */
-  complain(text: string): void {
-    this.trouble.replaceChildren(notice('error', text));
+  /** Stops, and shows this step. */
+  go(step: number): void {
+    this.pause();
+    this.seek(step);
+  }
+
+  private last(): number {
+    return (this.lanes[0]?.frames.length ?? 1) - 1;
+  }
+
+  private offer(kind: Mistake, possible: boolean): void {
+    const option = this.kind.querySelector<HTMLOptionElement>(`[value=${kind}]`);
+    if (option) option.disabled = !possible;
   }
 
   private seek(to: number, animate = true): void {
-    const { frames } = this;
-    const next = Math.min(Math.max(to, 0), frames.length - 1);
-    if (next < 0 || !this.replay) return;
+    const { lanes } = this;
+    if (lanes.length === 0) return;
+    const next = Math.min(Math.max(to, 0), this.last());
     this.step = next;
+    this.message.replaceChildren();
     this.scrubber.value = String(next);
-    this.counter.textContent = `step ${next} of ${frames.length - 1}`;
+    this.counter.textContent = `step ${next} of ${this.last()}`;
     this.back.disabled = next === 0;
-    this.forward.disabled = next === frames.length - 1;
-    this.verdict.replaceChildren(...judge(this.replay, frames[next]));
-    this.verdict.classList.toggle('wrong', hasMistake(frames, next, 'answer'));
-    this.scrubber.setAttribute('aria-valuetext', `step ${next}: ${this.verdict.textContent}`);
-    this.strip.querySelector('.here')?.classList.remove('here');
-    this.strip.children[next - 1]?.classList.add('here');
-    this.pair.show(frames[next], animate);
+    this.forward.disabled = next === this.last();
+    this.sentence.replaceChildren(...verdict(lanes, next));
+    this.sentence.classList.toggle('wrong', lanes.some(({ frames }) => hasMistake(frames, next, 'answer')));
+    this.scrubber.setAttribute('aria-valuetext', `step ${next}: ${this.sentence.textContent}`);
+    this.track.here(next);
+    this.stage.show(next, animate);
     this.seen(next);
-    if (this.timer === undefined) announce(`Step ${next}. ${this.verdict.textContent}`);
+    // The slider says it itself while it has the focus, and playing would never be silent.
+    if (this.timer === undefined && document.activeElement !== this.scrubber) announce(`Step ${next}. ${this.sentence.textContent}`);
   }
 
   private showPlaying(): void {
     this.playing.textContent = this.timer === undefined ? 'Play' : 'Pause';
-    this.playing.setAttribute('aria-pressed', String(this.timer !== undefined));
   }
 
   private toggle(): void {
     if (this.timer !== undefined) return this.pause();
-    if (this.frames.length < 2) return;
-    if (this.step === this.frames.length - 1) this.seek(0, false);
-    this.timer = setInterval(() => {
-      if (this.step >= this.frames.length - 1) this.pause();
-      else this.seek(this.step + 1);
-    }, PAUSE);
-    this.showPlaying();
+    if (this.last() < 1) return;
+    if (this.step === this.last()) this.seek(0, false);
+    this.start();
     this.seek(this.step + 1);
   }
 
-  private jump(): void {
+  private start(): void {
+    this.timer = setInterval(() => {
+      if (this.step >= this.last()) this.pause();
+      else this.seek(this.step + 1);
+    }, PAUSE / Number(this.speed.value));
+    this.showPlaying();
+  }
+
+  /** Goes on at another speed. */
+  private restart(): void {
+    if (this.timer === undefined) return;
+    clearInterval(this.timer);
+    this.start();
+  }
+
+  private jump(direction: 1 | -1): void {
     this.pause();
-    const next = nextMistake(this.frames, this.step, this.kind.value as Mistake);
-    if (next !== null) return this.seek(next);
-    const text = `There is no ${this.kind.selectedOptions[0].text} after step ${this.step}.`;
-    this.trouble.replaceChildren(notice('note', text));
+    const kind = this.kind.value as Mistake;
+    const found = this.lanes.flatMap(({ frames }) => (direction === 1 ? nextMistake : previousMistake)(frames, this.step, kind) ?? []);
+    if (found.length) return this.seek(direction === 1 ? Math.min(...found) : Math.max(...found));
+    const text = `No ${this.kind.selectedOptions[0].text} ${direction === 1 ? 'after' : 'before'} step ${this.step}.`;
+    this.message.replaceChildren(notice('note', text));
     announce(text);
   }
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.closest('input:not([type=range]), select, textarea')) return;
-    const go = (step: number) => () => {
-      this.pause();
-      this.seek(step);
-    };
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest('dialog')) return;
+    if (target.closest('input:not([type=range], [type=checkbox]), select, textarea')) return;
     const act = {
-      ArrowLeft: go(this.step - 1),
-      ArrowRight: go(this.step + 1),
-      Home: go(0),
-      End: go(this.frames.length - 1),
-      ' ': target.closest('button, a') ? undefined : () => this.toggle(),
-      m: () => this.jump(),
+      ArrowLeft: () => this.go(this.step - 1),
+      ArrowRight: () => this.go(this.step + 1),
+      Home: () => this.go(0),
+      End: () => this.go(this.last()),
+      ' ': target.closest('button, a, summary, [type=checkbox]') ? undefined : () => this.toggle(),
+      m: () => this.jump(1),
+      M: () => this.jump(-1),
+      f: () => present(!presenting()),
+      Escape: presenting() ? () => present(false) : undefined,
+      '?': showKeys,
     }[event.key];
-    if (!act) return;
+    if (!act || this.lanes.length === 0) return;
     event.preventDefault();
     act();
   }
@@ -147,23 +186,4 @@ export class Player {
   private button(label: string, text: string, keys: string, act: () => void): HTMLButtonElement {
     return h('button', { type: 'button', 'aria-label': label, title: `${label} (${keys})`, onclick: act }, text);
   }
-}
-
-/** The last operation in words, with both answers. */
-export function judge({ operation, answers }: Replay, frame: Frame): (Node | string)[] {
-  if (!frame.operation) return ['Before the first operation: every node points to itself.'];
-  const { u, v, truth, model } = frame.operation;
-  const right = truth.answer === model.answer;
-  const confidence = model.answer === 1 ? model.probability : 1 - model.probability;
-  return [
-    h('code', {}, `${operation}(${u}, ${v})`), ' ',
-    h('span', { class: 'nobr' }, 'truth ', h('b', {}, truth.answer), `: ${answers[truth.answer]};`), ' ',
-    h('span', { class: 'nobr' }, 'model ', h('b', {}, model.answer), `, ${percent(confidence)} sure`), ' ',
-    h('span', { class: right ? 'mark right' : 'mark bad' }, right ? '✓ right' : '✗ wrong'),
-  ];
-}
-
-function keyList(): HTMLElement {
-  const key = (name: string, text: string) => [h('kbd', {}, name), ` ${text}  `];
-  return h('p', { class: 'keys' }, ...key('←', ''), ...key('→', 'step'), ...key('Space', 'play or pause'), ...key('Home', ''), ...key('End', 'first, last'), ...key('m', 'next mistake'), ...key('↑', ''), ...key('↓', 'move between nodes, once one has the focus'));
 }

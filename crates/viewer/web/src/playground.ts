@@ -1,63 +1,70 @@
 /** The playground: operations of one's own, and what the model makes of them. */
 
 import * as api from './api';
-import { announce, field, h, notice, percent, wholeNumber } from './dom';
-import { type Frame, unroll } from './history';
-import { chooseModel, modelPicker } from './models';
-import { Pair } from './pair';
-import { judge } from './player';
+import { announce, download, field, h, notice, wholeNumber } from './dom';
+import { Edits, type Pair, type Structure, readOperations, writeOperations } from './edits';
+import { unroll } from './history';
+import { mostOperations } from './limits';
+import { chooseModel, chosenModel, modelPicker } from './models';
+import { OperationTable } from './operation-table';
+import { Player } from './player';
+import type { Lane } from './stage';
 import type { View } from './view';
 
 /** Kept while other views are looked at. */
-let kept: { operations: [number, number][]; nodes: number; seed: number } = { operations: [], nodes: 12, seed: 0 };
+let kept: Structure = { nodes: 12, seed: 0, operations: [] };
+
+const RETRY = 2000;
 
 export const playground: View = async (root, parameters, context) => {
-  const models = (await api.runs()).filter((run) => run.playable);
-  const { limits } = await api.about();
+  const [all, { limits }] = await Promise.all([api.runs(), api.about()]);
+  const models = all.filter((run) => run.playable);
+  const trouble = h('div');
+  const note = h('div');
+  const complain = (text: string) => trouble.replaceChildren(notice('error', text));
+  const remark = (text: string) => note.replaceChildren(notice('note', text));
 
   const model = modelPicker(models, parameters.get('model'));
   const nodes = h('input', { type: 'number', min: 2, max: limits.nodes, value: parameters.get('nodes') ?? kept.nodes, inputmode: 'numeric' });
   const seed = h('input', { type: 'number', min: 0, max: 999999, value: parameters.get('seed') ?? kept.seed, inputmode: 'numeric' });
   const settings = h('form', { class: 'controls', 'aria-label': 'The structure' },
-    field('Model', model), field('Nodes', nodes), field('Seed', seed));
+    field('Model', model), field('Nodes', nodes, `2–${limits.nodes}`), field('Seed of the priorities', seed));
 
-  const u = h('input', { type: 'number', min: 0, class: 'operand', 'aria-label': 'u', required: true, inputmode: 'numeric' });
-  const v = h('input', { type: 'number', min: 0, class: 'operand', 'aria-label': 'v', required: true, inputmode: 'numeric' });
+  const operand = (name: string) => h('input', { type: 'number', min: 0, class: 'operand', 'aria-label': name, required: true, inputmode: 'numeric' });
+  const [u, v] = [operand('u'), operand('v')];
   const name = h('code');
-  const apply = h('button', { type: 'submit', class: 'primary' }, 'Apply');
   const undo = h('button', { type: 'button', title: 'Undo (Ctrl+Z)', onclick: () => takeBack() }, 'Undo');
-  const clear = h('button', { type: 'button', onclick: () => change([]) }, 'Start over');
+  const redo = h('button', { type: 'button', title: 'Redo (Ctrl+Y)', onclick: () => again() }, 'Redo');
+  const clear = h('button', { type: 'button', onclick: () => change({ operations: [] }) }, 'Start over');
   const form = h('form', { class: 'operation', 'aria-label': 'An operation', novalidate: true },
-    name, h('span', {}, '('), u, h('span', {}, ','), v, h('span', {}, ')'), apply);
+    name, h('span', {}, '('), u, h('span', {}, ','), v, h('span', {}, ')'), h('button', { type: 'submit', class: 'primary' }, 'Apply'));
   const file = h('input', { type: 'file', accept: '.csv,text/csv,text/plain', class: 'unseen', id: 'csv', tabindex: -1, 'aria-hidden': 'true' });
   const load = h('button', { type: 'button', onclick: () => file.click() }, 'Load CSV');
-  const save = h('button', { type: 'button', onclick: () => download() }, 'Save CSV');
+  const save = h('button', { type: 'button', onclick: () => saveCsv() }, 'Save CSV');
+  const share = h('button', { type: 'button', title: 'Copy the address of exactly this', onclick: () => copyAddress() }, 'Copy link');
   const inspecting = h('input', { type: 'checkbox' });
   const tools = h('div', { class: 'tools' }, form,
-    h('div', { class: 'buttons' }, undo, clear, load, save, file),
-    h('label', { class: 'check' }, inspecting, ' clicks show details instead'));
-  const verdict = h('p', { class: 'verdict' });
-  const trouble = h('div');
-  const history = h('tbody');
-  const tally = h('span', { class: 'facts' });
-  const pair = new Pair((node) => !inspecting.checked && pick(node));
-  const log = h('section', { class: 'history' }, h('h2', {}, 'Operations ', tally), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Operations so far' },
-    h('table', {}, h('thead', {}, h('tr', {}, ...['step', 'u', 'v', 'model', 'sure', 'truth', ''].map((title) => h('th', { scope: 'col' }, title || h('span', { class: 'unseen' }, 'verdict'))))), history)));
-  root.replaceChildren(h('h1', {}, 'Playground'), settings, tools, trouble, verdict, pair.element, log);
-  if (models.length === 0) trouble.append(notice('error', 'There is no trained model to play with.'));
+    h('div', { class: 'buttons' }, undo, redo, clear, load, save, share, file),
+    h('label', { class: 'check' }, inspecting, 'clicks inspect nodes'));
+  const hint = h('p', { class: 'quiet' }, 'Click two nodes, or type them, to apply an operation. New operations are added at the end.');
+  const player = new Player(document, (step) => seen(step), (node) => !inspecting.checked && pick(node));
+  const table = new OperationTable((step) => player.go(step));
+  root.replaceChildren(h('h1', {}, 'Playground'), settings, tools, hint, trouble, note, player.element, table.element);
 
-  let operations = kept.operations;
+  let edits = new Edits(kept);
+  /** The structure and the model that the picture shows. */
+  let shown: { structure: Structure; model: string } | null = null;
   let picked: number | null = null;
-  let asked = 0;
+  let gone = false;
+  let busy = false;
+  let timer: number | undefined;
 
-  const complain = (text: string) => trouble.replaceChildren(notice('error', text));
   const setPicked = (node: number | null) => {
     picked = node;
     u.value = node === null ? '' : String(node);
-    pair.pick(node);
+    player.stage.pick(node);
   };
   const pick = (node: number): boolean => {
-    trouble.replaceChildren();
     if (picked === null) {
       setPicked(node);
       announce(`u is node ${node}. Choose v.`);
@@ -65,80 +72,120 @@ export const playground: View = async (root, parameters, context) => {
       setPicked(null);
       announce('Nothing is chosen.');
     } else {
-      change([...operations, [picked, node]]);
+      apply(picked, node);
     }
     return true;
   };
-
-  /** Replays `next` and keeps it if the server does not refuse. */
-  const change = async (next: [number, number][], restart = false) => {
-    const mine = ++asked;
-    chooseModel(model.value);
-    const request: api.ReplayRequest = { model: model.value, nodes: wholeNumber(nodes), seed: wholeNumber(seed), operations: next };
-    try {
-      const replay = await api.replay(request);
-      if (mine !== asked) return;
-      const grew = next.length === operations.length + 1;
-      operations = next;
-      kept = { operations, nodes: request.nodes, seed: request.seed ?? 0 };
-      trouble.replaceChildren();
-      const frames = unroll(replay);
-      pair.load(replay, frames, (step, node) => api.node(request, step, node));
-      [u.value, v.value] = ['', ''];
-      [u.max, v.max] = [String(request.nodes - 1), String(request.nodes - 1)];
-      picked = null;
-      pair.pick(null);
-      const frame = frames[frames.length - 1];
-      pair.show(frame, !restart);
-      show(replay, frames, frame, grew);
-      context.remember({ model: model.value, nodes: nodes.value, seed: seed.value });
-    } catch (error) {
-      if (mine === asked) complain((error as Error).message);
-    }
+  const apply = (from: number, to: number) => {
+    const { operations, nodes: n } = edits.now;
+    const most = mostOperations(limits, n);
+    if (operations.length >= most) return complain(`There are ${operations.length} operations already; at most ${most} are possible on ${n} nodes.`);
+    setPicked(null);
+    v.value = '';
+    change({ operations: [...operations, [from, to]] });
   };
 
-  const show = (replay: api.Replay, frames: Frame[], frame: Frame, grew: boolean) => {
-    name.textContent = replay.operation;
-    verdict.replaceChildren(...(frame.operation ? judge(replay, frame) : ['Click two nodes, or type them, to apply an operation.']));
-    verdict.classList.toggle('wrong', frame.operation !== null && frame.operation.truth.answer !== frame.operation.model.answer);
-    announce(grew || frame.operation === null ? verdict.textContent ?? '' : `${operations.length} operations. ${verdict.textContent}`);
-    undo.disabled = clear.disabled = save.disabled = operations.length === 0;
-    const rows = frames.slice(1).map(({ operation, step }) => {
-      if (!operation) return null;
-      const { u, v, truth, model } = operation;
-      const right = truth.answer === model.answer;
-      const sure = percent(model.answer === 1 ? model.probability : 1 - model.probability);
-      return h('tr', { class: right ? '' : 'bad' }, ...[step, u, v, model.answer, sure, truth.answer].map((cell) => h('td', {}, cell)),
-        h('td', {}, right ? '✓ right' : '✗ wrong'));
-    });
-    history.replaceChildren(...rows.filter((row) => row !== null).reverse());
-    const right = replay.steps.filter((step) => step.truth.answer === step.model.answer).length;
-    tally.textContent = replay.steps.length === 0 ? 'none yet' : `${right} of ${replay.steps.length} answered right`;
+  /** An edit counts at once; the picture follows when the server has answered. */
+  const change = (next: Partial<Structure>) => {
+    edits.change(next);
+    trouble.replaceChildren();
+    note.replaceChildren();
+    settled();
   };
-
   const takeBack = () => {
-    if (picked !== null) setPicked(null);
-    else if (operations.length > 0) change(operations.slice(0, -1));
+    if (picked !== null) return setPicked(null);
+    edits.undo();
+    note.replaceChildren();
+    settled();
+  };
+  const again = () => {
+    edits.redo();
+    settled();
+  };
+  const settled = () => {
+    kept = edits.now;
+    [nodes.value, seed.value] = [String(kept.nodes), String(kept.seed)];
+    undo.disabled = !edits.canUndo();
+    redo.disabled = !edits.canRedo();
+    clear.disabled = save.disabled = kept.operations.length === 0;
+    [u.max, v.max] = [String(kept.nodes - 1), String(kept.nodes - 1)];
+    if (picked !== null && picked >= kept.nodes) setPicked(null);
+    follow();
   };
 
-  const download = () => {
-    const header = `# ${name.textContent}, nodes=${nodes.value}, seed=${seed.value}\nu,v\n`;
-    const text = header + operations.map(([u, v]) => `${u},${v}\n`).join('');
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-    h('a', { href: url, download: 'operations.csv' }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 0);
+  /** Asks for what is wanted until that is what is shown; one request at a time. */
+  const follow = async () => {
+    if (busy || gone) return;
+    busy = true;
+    clearTimeout(timer);
+    let start: number | null = Number(parameters.get('step') ?? NaN);
+    while (!gone && (shown?.structure !== edits.now || shown.model !== model.value)) {
+      const wanted = { structure: edits.now, model: model.value };
+      try {
+        const run = chosenModel(models, model);
+        const request: api.ReplayRequest = { model: run.id, ...wanted.structure };
+        const replay = await api.replay(request);
+        if (gone) return;
+        const end = replay.steps.length;
+        const first = shown === null;
+        const step: number = first && start !== null && Number.isFinite(start) ? start : shown?.structure === wanted.structure ? player.at() : end;
+        start = null;
+        shown = wanted;
+        chooseModel(model.value);
+        trouble.replaceChildren();
+        show(request, replay, step, !first);
+      } catch (error) {
+        complain((error as Error).message);
+        if (error instanceof api.Unreachable) timer = setTimeout(follow, RETRY);
+        else if (shown && wanted.model === shown.model) {
+          edits.retract(shown.structure);
+          settled();
+        } else player.hide();
+        break;
+      }
+    }
+    busy = false;
+  };
+  const show = (request: api.ReplayRequest, replay: api.Replay, step: number, animate: boolean) => {
+    name.textContent = replay.operation;
+    const lane: Lane = {
+      title: 'Model',
+      replay,
+      frames: unroll(replay),
+      node: (step, node) => api.node(request, step, node),
+      step: (step) => api.stepDetails(request, step),
+    };
+    table.load(replay);
+    player.load([lane], step, animate);
+  };
+  const seen = (step: number) => {
+    if (!shown) return;
+    const { nodes, seed, operations } = shown.structure;
+    table.here(step);
+    const values: Record<string, string> = { model: shown.model, nodes: String(nodes), seed: String(seed) };
+    if (operations.length) values.ops = writeOperations(operations);
+    if (step < operations.length) values.step = String(step);
+    context.remember(values);
   };
 
+  const saveCsv = () => {
+    const { nodes, seed, operations } = edits.now;
+    const header = `# ${name.textContent}, nodes=${nodes}, seed=${seed}\nu,v\n`;
+    download('operations.csv', header + operations.map(([u, v]) => `${u},${v}\n`).join(''), 'text/csv');
+  };
+  const copyAddress = async () => {
+    await navigator.clipboard?.writeText(location.href).catch(() => {});
+    remark('The address of this page has the model, the operations and the step in it; it was copied.');
+  };
   const upload = async (chosen: File) => {
     if (chosen.size > 500_000) return complain(`${chosen.name} is too large: expected at most 500,000 bytes.`);
     const text = await chosen.text();
     // What was saved here knows how many nodes there were.
     const saved = text.match(/^# .*\bnodes=(\d+), seed=(\d+)/);
-    const n = saved ? Number(saved[1]) : wholeNumber(nodes);
+    const structure = saved ? { nodes: Number(saved[1]), seed: Number(saved[2]) } : {};
     try {
-      const answer = await api.operations(chosen.name, n, text);
-      if (saved) [nodes.value, seed.value] = [saved[1], saved[2]];
-      await change(answer.operations, true);
+      const answer = await api.operations(chosen.name, structure.nodes ?? edits.now.nodes, text);
+      change({ ...structure, operations: answer.operations });
     } catch (error) {
       complain((error as Error).message);
     }
@@ -147,42 +194,62 @@ export const playground: View = async (root, parameters, context) => {
 
   settings.addEventListener('submit', (event) => event.preventDefault());
   settings.addEventListener('change', (event) => {
-    // Operations stay valid for another model, but not for another structure.
-    change(event.target === model ? operations : [], true);
+    trouble.replaceChildren();
+    if (event.target === model) return void follow();
+    try {
+      const [n, s] = [wholeNumber(nodes, 'Nodes'), wholeNumber(seed, 'Seed')];
+      const { operations } = edits.now;
+      const fits = ([u, v]: Pair) => u < n && v < n;
+      const left = operations.filter(fits).slice(0, mostOperations(limits, n));
+      change({ nodes: n, seed: s, operations: left.length === operations.length ? operations : left });
+      const lost = operations.length - left.length;
+      if (lost) remark(`${lost} operation${lost > 1 ? 's do' : ' does'} not fit on ${n} nodes and ${lost > 1 ? 'were' : 'was'} removed. Undo brings ${lost > 1 ? 'them' : 'it'} back.`);
+    } catch (error) {
+      complain((error as Error).message);
+    }
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const pair_ = [u, v].map((input) => (/^\d+$/.test(input.value) ? Number(input.value) : -1));
-    const n = Number(nodes.value);
-    if (pair_.some((node) => node < 0 || node >= n)) return complain(`An operation needs two nodes, whole numbers from 0 to ${n - 1}.`);
-    if (pair_[0] === pair_[1]) return complain('u and v are the same node: an operation needs two different ones.');
-    change([...operations, [pair_[0], pair_[1]]]);
+    const [from, to] = [u, v].map((input) => (/^\d+$/.test(input.value) ? Number(input.value) : -1));
+    const n = edits.now.nodes;
+    if ([from, to].some((node) => node < 0 || node >= n)) return complain(`An operation needs two nodes, whole numbers from 0 to ${n - 1}.`);
+    if (from === to) return complain(`u and v are both ${from}; an operation needs two different nodes.`);
+    apply(from, to);
     u.focus();
-    return undefined;
   });
   file.addEventListener('change', () => {
     const chosen = file.files?.[0];
     if (chosen) upload(chosen);
-    // So that the same file can be chosen again after it was mended.
+    // So that the same file can be chosen again after it was changed.
     file.value = '';
   });
   const onKey = (event: KeyboardEvent) => {
-    const target = event.target as HTMLElement;
-    if ((event.ctrlKey || event.metaKey) && event.key === 'z' && !target.closest('input:not([type=checkbox])')) {
+    const typing = (event.target as HTMLElement).closest('input:not([type=checkbox], [type=range])');
+    const key = event.key.toLowerCase();
+    if ((event.ctrlKey || event.metaKey) && !typing && (key === 'z' || key === 'y')) {
       event.preventDefault();
-      takeBack();
+      if (key === 'y' || event.shiftKey) again();
+      else takeBack();
     } else if (event.key === 'Escape' && picked !== null) {
       setPicked(null);
     }
   };
   document.addEventListener('keydown', onKey);
-  if (models.length > 0) {
-    const fits = operations.every(([u, v]) => u < Number(nodes.value) && v < Number(nodes.value));
-    await change(fits && Number(nodes.value) === kept.nodes ? operations : [], true);
+
+  try {
+    const [n, s] = [wholeNumber(nodes, 'Nodes'), wholeNumber(seed, 'Seed')];
+    const asked = parameters.get('ops');
+    const same = n === kept.nodes && s === kept.seed;
+    edits = new Edits({ nodes: n, seed: s, operations: asked !== null ? readOperations(asked, n) : same ? kept.operations : [] });
+    chosenModel(models, model);
+    settled();
+  } catch (error) {
+    complain((error as Error).message);
   }
   return () => {
-    asked++;
-    pair.destroy();
+    gone = true;
+    clearTimeout(timer);
+    player.destroy();
     document.removeEventListener('keydown', onKey);
   };
 };

@@ -4,8 +4,8 @@ import './report.css';
 import type { NodeDetails, Replay } from './api';
 import { Chart, type Series } from './chart';
 import { unroll } from './history';
-import type { Ask } from './pair';
 import { Player } from './player';
+import type { Lane } from './stage';
 
 interface Curves {
   title: string;
@@ -26,7 +26,7 @@ for (const place of document.querySelectorAll<HTMLElement>('[data-curves]')) {
   const draw = () => {
     if (place.firstChild) return;
     const { title, up, series, range } = data.curves[Number(place.dataset.curves)];
-    const chart = new Chart(title, 'epoch', up, range ?? undefined);
+    const chart = new Chart(title, { across: 'epoch', up, range: range ?? undefined, tight: true });
     place.append(chart.element);
     chart.show(series);
   };
@@ -40,13 +40,13 @@ for (const place of document.querySelectorAll<HTMLElement>('[data-replay]')) {
   const replay = data.replays[Number(place.dataset.replay)];
   const player = new Player(null);
   place.append(player.element);
-  player.load(replay, fromFrames(replay));
+  player.load([lane(replay)]);
 }
 
-/** What is known of a node without the model at hand. */
-function fromFrames(replay: Replay): Ask {
+/** What is known of a replay without the model at hand. */
+function lane(replay: Replay): Lane {
   const frames = unroll(replay);
-  return async (step, node): Promise<NodeDetails> => ({
+  const node = async (step: number, node: number): Promise<NodeDetails> => ({
     node,
     step,
     priority: replay.priorities[node],
@@ -56,4 +56,5 @@ function fromFrames(replay: Replay): Ask {
     mask_probability: null,
     candidates: null,
   });
+  return { title: 'Model', replay, frames, node };
 }

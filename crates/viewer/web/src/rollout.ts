@@ -1,54 +1,104 @@
-/** The rollout view: which sequence of which model the player plays. */
+/** The rollout view: which sequence the player plays, and with which models. */
 
 import * as api from './api';
-import { field, h, notice, wholeNumber } from './dom';
-import { chooseModel, modelPicker } from './models';
+import { choice, field, h, notice, wholeNumber } from './dom';
+import { unroll } from './history';
+import { type Source, mostNodes } from './limits';
+import { chooseModel, chosenModel, modelPicker, nameOf } from './models';
 import { Player } from './player';
+import { SequenceList } from './sequences';
+import type { Lane } from './stage';
 import type { View } from './view';
 
 export const rollout: View = async (root, parameters, context) => {
-  const models = (await api.runs()).filter((run) => run.playable);
-  const { limits } = await api.about();
+  const [all, { limits }] = await Promise.all([api.runs(), api.about()]);
+  const models = all.filter((run) => run.playable);
   const at = (name: string, otherwise: string) => parameters.get(name) ?? otherwise;
 
   const model = modelPicker(models, parameters.get('model'));
-  const source = h('select', {}, h('option', { value: 'test' }, 'test sequence'), h('option', { value: 'chain' }, 'chain (i, i+1)'));
-  source.value = at('source', 'test');
-  const nodes = h('input', { type: 'number', min: 2, max: limits.nodes, value: at('nodes', '20'), inputmode: 'numeric' });
+  const other = h('select', {});
+  const source = choice([['test', 'test sequence'], ['chain', 'chain (i, i+1)']], at('source', 'test'));
+  const nodes = h('input', { type: 'number', min: 2, value: at('nodes', '20'), inputmode: 'numeric' });
+  const range = h('small', {});
   const sequence = h('input', { type: 'number', min: 0, max: limits.sequences - 1, value: at('sequence', '0'), inputmode: 'numeric' });
   const controls = h('form', { class: 'controls', 'aria-label': 'What to replay' },
-    field('Model', model), field('Operations', source), field('Nodes', nodes), field('Sequence', sequence));
-  const player = new Player(document, (step) =>
-    context.remember({ model: model.value, source: source.value, nodes: nodes.value, sequence: sequence.value, step: String(step) }));
+    field('Model', model), field('Compare with', other), field('Operations', source), field('Nodes', nodes, range), field('Sequence', sequence));
+  const player = new Player(document, (step) => {
+    const values: Record<string, string> = { model: model.value, source: source.value, nodes: nodes.value, sequence: sequence.value, step: String(step) };
+    if (other.value) values.with = other.value;
+    context.remember(values);
+  });
   const trouble = h('div');
-  root.replaceChildren(h('h1', {}, 'Rollout'), controls, trouble, player.element);
-  if (models.length === 0) trouble.append(notice('error', 'There is no trained model to roll out.'));
+  const list = new SequenceList((chosen) => {
+    sequence.value = String(chosen);
+    load(0);
+  });
+  root.replaceChildren(h('h1', {}, 'Rollout'), controls, trouble, player.element, list.element);
 
-  let asked = 0;
-  const load = async (start = 0) => {
-    player.pause();
-    chooseModel(model.value);
-    const mine = ++asked;
-    const n = wholeNumber(nodes);
+  /** Models of the same task can be compared on the same sequence. */
+  const offerOthers = (wanted: string) => {
+    const task = models.find((run) => run.id === model.value)?.task;
+    const options = models.filter((run) => run.task === task && run.id !== model.value).map((run): [string, string] => [run.id, nameOf(run)]);
+    other.replaceChildren(...choice([['', 'no other model'], ...options]).childNodes);
+    other.value = options.some(([id]) => id === wanted) ? wanted : '';
+  };
+  const offerNodes = () => {
+    nodes.max = String(mostNodes(limits, source.value as Source));
+    range.textContent = `2–${nodes.max}`;
     sequence.disabled = source.value === 'chain';
-    const request: api.ReplayRequest = source.value === 'chain'
-      ? {
-          model: model.value,
-          nodes: n,
-          priorities: Array.from({ length: n }, (_, i) => i / n),
-          operations: Array.from({ length: n - 1 }, (_, i) => [i, i + 1]),
-        }
-      : { model: model.value, nodes: n, sequence: wholeNumber(sequence), seed: models.find((run) => run.id === model.value)?.seed ?? 0 };
+  };
+
+  const request = (run: api.Run): api.ReplayRequest => {
+    const n = wholeNumber(nodes, 'Nodes');
+    if (source.value === 'chain') {
+      return {
+        model: run.id,
+        nodes: n,
+        priorities: Array.from({ length: n }, (_, i) => i / n),
+        operations: Array.from({ length: n - 1 }, (_, i) => [i, i + 1]),
+      };
+    }
+    // Both models get the sequence of the first one's test set.
+    return { model: run.id, nodes: n, sequence: wholeNumber(sequence, 'Sequence'), seed: chosenModel(models, model).seed };
+  };
+  let asked = 0;
+  const load = async (start: number) => {
+    const mine = ++asked;
+    player.pause();
+    offerNodes();
     try {
-      const replay = await api.replay(request);
-      if (mine === asked) player.load(replay, (step, node) => api.node(request, step, node), start);
+      const runs = [chosenModel(models, model), ...(other.value ? [chosenModel(models, other)] : [])];
+      const requests = runs.map(request);
+      const replays = await Promise.all(requests.map(api.replay));
+      if (mine !== asked) return;
+      trouble.replaceChildren();
+      chooseModel(model.value);
+      const lanes = replays.map((replay, index): Lane => ({
+        title: runs.length === 1 ? 'Model' : nameOf(runs[index]),
+        replay,
+        frames: unroll(replay),
+        node: (step, node) => api.node(requests[index], step, node),
+        step: (step) => api.stepDetails(requests[index], step),
+      }));
+      player.load(lanes, start);
+      list.offer(source.value === 'test' ? { model: runs[0].id, nodes: requests[0].nodes, seed: runs[0].seed, shown: Number(sequence.value) } : null);
     } catch (error) {
-      if (mine === asked) player.complain((error as Error).message);
+      if (mine !== asked) return;
+      player.hide();
+      list.offer(null);
+      trouble.replaceChildren(notice('error', (error as Error).message));
     }
   };
   controls.addEventListener('submit', (event) => event.preventDefault());
-  controls.addEventListener('change', () => load());
-  if (models.length > 0) await load(Number(at('step', '0')) || 0);
+  controls.addEventListener('change', (event) => {
+    if (event.target === model) offerOthers(other.value);
+    // Another model, the same sequence: the step stays.
+    load(event.target === model || event.target === other ? player.at() : 0);
+  });
+  offerOthers(at('with', ''));
+  const missing = parameters.get('with');
+  await load(Number(at('step', '0')) || 0);
+  if (missing && missing !== other.value) trouble.append(notice('error', `There is no trained model \`${missing}\` of this task to compare with.`));
   return () => {
     asked++;
     player.destroy();

@@ -2,59 +2,58 @@
 
 import * as api from './api';
 import { Chart, type Series } from './chart';
-import { announce, h, notice, score } from './dom';
+import { announce, h, notice } from './dom';
+import { MetricsReader } from './metrics';
+import { modelCard, scoreTable } from './model-card';
+import { stateOf } from './run-state';
 import type { View } from './view';
 
 const REFRESH = 1000;
 
-export const run: View = async (root, parameters) => {
+export const run: View = async (root, parameters, context) => {
   const id = parameters.get('id') ?? '';
   let details = await api.run(id);
+  context.entitle(`${details.name} – Run`);
   const status = h('p', { class: 'status' });
-  const scores = h('div', { class: 'scroll' });
-  const losses = new Chart('Training losses', 'epoch', 'loss');
-  const validation = new Chart('Validation scores', 'epoch', 'score', [0, 1]);
-  const charts = h('div', { class: 'charts' }, losses.element, validation.element);
+  const card = h('div');
+  const scores = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Test scores', hidden: true });
+  const losses = new Chart('Training losses', { across: 'epoch', up: 'loss' });
+  const validation = new Chart('Validation scores', { across: 'epoch', up: 'score', range: [0, 1] });
+  const rate = new Chart('Learning rate', { across: 'epoch', up: 'learning rate' });
+  const charts = h('div', { class: 'charts' }, losses.element, validation.element, rate.element);
   const trouble = h('div');
   const quoted = encodeURIComponent(id);
-  root.replaceChildren(
-    h('h1', {}, details.name), status,
-    h('p', { class: 'buttons', hidden: !details.playable },
-      h('a', { class: 'button', href: `#/rollout?model=${quoted}` }, 'Rollout'),
-      h('a', { class: 'button', href: `#/playground?model=${quoted}` }, 'Playground')),
-    trouble, charts, scores,
+  const buttons = h('p', { class: 'buttons' },
+    h('a', { class: 'button', href: `#/rollout?model=${quoted}` }, 'Rollout'),
+    h('a', { class: 'button', href: `#/playground?model=${quoted}` }, 'Playground'));
+  root.replaceChildren(h('h1', {}, details.name), status, buttons, trouble, card, scores, charts,
     h('details', {}, h('summary', {}, 'config.toml'), h('pre', { tabindex: 0 }, details.config)));
 
-  let lines: api.Metrics[] = [];
-  let offset = 0;
+  let baselines: api.Baseline[] = [];
   const showStatus = () => {
-    const { task, model, seed, finished, epoch, epochs, results } = details;
-    status.textContent = `${task} ${model}, seed ${seed}: `
-      + (finished ? `finished after ${epoch} epochs; best at epoch ${results?.best_epoch}; ${results?.parameters.toLocaleString('en')} weights` : `epoch ${epoch} of ${epochs}`);
-    if (details.trouble) trouble.replaceChildren(notice('error', details.trouble));
-    scores.replaceChildren(...(details.test.length ? [table(details)] : []));
-    charts.hidden = details.built_in;
+    status.textContent = describe(details);
+    buttons.hidden = !details.playable;
+    trouble.replaceChildren(...(details.trouble ? [notice('error', details.trouble)] : []));
+    card.replaceChildren(...modelCard(details));
+    scores.hidden = details.test.length === 0;
+    scores.replaceChildren(...(details.test.length ? [scoreTable(details, baselines)] : []));
+    charts.hidden = details.built_in || details.trouble !== null;
   };
+  const reader = new MetricsReader(id);
   const draw = () => {
-    losses.show(['total', 'query', 'pointers', 'masks', 'dgm'].flatMap((name) => series(lines, name, (line) => line.losses[name], name === 'dgm' || name === 'masks' || name === 'pointers')));
+    const { lines } = reader;
+    const empty = stateOf(details) === 'training' ? 'no epoch has been evaluated yet' : 'this run has no metrics.jsonl';
+    losses.show(['total', 'query', 'pointers', 'masks', 'dgm'].flatMap((name) => series(lines, name, (line) => line.losses[name], name !== 'total' && name !== 'query')), empty);
+    const best = details.results?.best_epoch ?? details.best_epoch ?? undefined;
     validation.show([
-      ...series(lines, 'F₁', (line) => line.validation.f1),
+      ...series(lines, 'F₁', (line) => line.validation.f1).map((one) => ({ ...one, best })),
       ...series(lines, 'accuracy', (line) => line.validation.accuracy),
       ...series(lines, 'pointers', (line) => line.validation.pointer_accuracy),
       ...series(lines, 'masks', (line) => line.validation.mask_accuracy),
-    ]);
-  };
-  const read = async () => {
-    for (let more = true; more;) {
-      const part = await api.metrics(id, offset);
-      if (part.afresh) lines = [];
-      const first = part.lines[0]?.epoch ?? Infinity;
-      // A run that went on from a checkpoint writes some epochs again.
-      while (lines.length && lines[lines.length - 1].epoch >= first) lines.pop();
-      lines = lines.concat(part.lines);
-      ({ offset, more } = part);
-    }
-    draw();
+    ], empty);
+    rate.show(series(lines, 'learning rate', (line) => line.learning_rate), empty);
+    // A constant needs no picture.
+    rate.element.hidden = new Set(lines.map((line) => line.learning_rate)).size < 2;
   };
   let gone = false;
   let timer: number | undefined;
@@ -62,27 +61,50 @@ export const run: View = async (root, parameters) => {
     try {
       const was = details.finished;
       details = await api.run(id);
-      await read();
-      const latest = lines[lines.length - 1];
+      await reader.read();
+      const latest = reader.lines[reader.lines.length - 1];
       if (!details.finished && latest) details.epoch = latest.epoch;
-      trouble.replaceChildren();
       showStatus();
-      if (!was && details.finished) announce('The run is finished.');
+      draw();
+      if (!was && details.finished) {
+        announce('The run has finished.');
+        compareWith();
+      }
     } catch (error) {
       trouble.replaceChildren(notice('error', (error as Error).message));
     }
     if (!gone && !details.finished) timer = setTimeout(follow, REFRESH);
   };
+  const compareWith = () => {
+    if (details.test.length === 0) return;
+    api.baselines(id).then((found) => {
+      baselines = found;
+      if (!gone) showStatus();
+    }, () => {});
+  };
   showStatus();
-  await read();
+  await reader.read();
+  draw();
+  compareWith();
   if (!details.finished) timer = setTimeout(follow, REFRESH);
   return () => {
     gone = true;
     clearTimeout(timer);
-    losses.destroy();
-    validation.destroy();
+    for (const chart of [losses, validation, rate]) chart.destroy();
   };
 };
+
+/** The run in a sentence. */
+function describe(details: api.RunDetails): string {
+  const { task, model, seed, epoch, epochs, results } = details;
+  const who = `${task} ${model}, seed ${seed}: `;
+  switch (stateOf(details)) {
+    case 'damaged': return 'This run cannot be read.';
+    case 'finished': return `${who}finished after ${epoch} epochs; best at epoch ${results?.best_epoch}; ${results?.parameters.toLocaleString('en')} weights`;
+    case 'stopped': return `${who}stopped at epoch ${epoch} of ${epochs}; no process is training it`;
+    case 'training': return `${who}training, epoch ${epoch} of ${epochs}`;
+  }
+}
 
 /** A curve, unless there is nothing to it. */
 function series(lines: api.Metrics[], name: string, value: (line: api.Metrics) => number | undefined, optional = false): Series[] {
@@ -91,12 +113,4 @@ function series(lines: api.Metrics[], name: string, value: (line: api.Metrics) =
     return y === undefined ? [] : [[line.epoch, y]];
   });
   return points.length === 0 || (optional && points.every(([, y]) => y === 0)) ? [] : [{ name, points }];
-}
-
-function table(details: api.RunDetails): HTMLElement {
-  const columns: [string, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers'], ['mask_accuracy', 'masks'], ['f1_always_1', 'F₁ of always 1']];
-  const shown = columns.filter(([name]) => details.test.some((test) => test[name] !== undefined));
-  return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
-    h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),
-    h('tbody', {}, ...shown.map(([name, title]) => h('tr', {}, h('th', { scope: 'row' }, title), ...details.test.map((test) => h('td', {}, score(test[name])))))));
 }

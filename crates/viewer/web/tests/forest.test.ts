@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ASPECT, MARGIN, cellSize, forest, place } from '../src/forest';
+import { ASPECT, LARGEST, MARGIN, SMALLEST, cellSize, forest, place } from '../src/forest';
 
 /** Numbers that look random but are the same every time. */
 function numbers(seed: number): (below: number) => number {
@@ -13,18 +13,18 @@ function numbers(seed: number): (below: number) => number {
 
 test('a forest has roots, children and depths', () => {
   // 3 → 2 → 0, 1 alone
-  const { roots, children, depth, bows } = forest([0, 1, 0, 2]);
+  const { roots, children, depth, backEdges } = forest([0, 1, 0, 2]);
   assert.deepEqual(roots, [0, 1]);
   assert.deepEqual(children, [[2], [], [3], []]);
   assert.deepEqual(depth, [0, 0, 1, 2]);
-  assert.equal(bows.size, 0);
+  assert.equal(backEdges.size, 0);
 });
 
-test('a circle is opened at its lowest node', () => {
+test('a cycle hangs from its lowest node', () => {
   // 1 → 2 → 3 → 1, 0 → 2, 4 ⇄ 5
-  const { roots, depth, bows, children } = forest([2, 2, 3, 1, 5, 4]);
+  const { roots, depth, backEdges, children } = forest([2, 2, 3, 1, 5, 4]);
   assert.deepEqual(roots, [1, 4]);
-  assert.deepEqual([...bows], [1, 4]);
+  assert.deepEqual([...backEdges], [1, 4]);
   assert.deepEqual(children[1], [3]);
   assert.deepEqual(depth, [3, 0, 2, 1, 0, 1]);
 });
@@ -50,7 +50,7 @@ test('any pointers at all are placed, none on top of another, all inside', () =>
   }
 });
 
-test('whoever points is below the target, circles apart', () => {
+test('whoever points is below the target, cycles apart', () => {
   const next = numbers(3);
   const pointers = Array.from({ length: 80 }, (_, node) => next(node + 1));
   const { y } = place(pointers, 20);
@@ -79,7 +79,8 @@ test('cells are as large as the room allows', () => {
     const places = place(alone, Math.floor(across / size));
     return places.width * size <= across && places.height * size * ASPECT <= down;
   };
-  assert.ok(fits(cell) && (cell === 46 || !fits(cell + 1)));
+  assert.ok(fits(cell) && (cell === LARGEST || !fits(cell + 1)));
   const chain = Array.from({ length: 100 }, (_, node) => Math.max(0, node - 1));
-  assert.equal(cellSize([alone, chain], width, height), 18);
+  assert.equal(cellSize([alone, chain], width, height), SMALLEST);
+  assert.equal(cellSize([alone, chain], width, height, 7), 7);
 });

@@ -1,0 +1,56 @@
+/** What a model is, how it was trained, and how it scores next to the baselines and the paper. */
+
+import type { Baseline, RunDetails } from './api';
+import { h, score } from './dom';
+import { aboutModel, structureName } from './about';
+
+export function modelCard(details: RunDetails): HTMLElement[] {
+  if (details.trouble) return [];
+  const setting = (section: string, key: string) => readSetting(details.config, section, key);
+  const row = (name: string, ...value: (Node | string)[]) => [h('dt', {}, name), h('dd', {}, ...value)];
+  const data = ['nodes', 'ops', 'sequences'].map((key) => setting('data', key));
+  const certificate = certificateText(details.certificate);
+  return [h('section', { class: 'card', 'aria-label': 'Model card' }, h('h2', {}, 'Model card'), h('dl', {},
+    ...row('Model', h('code', {}, details.model), ' ', aboutModel(details.model)),
+    ...row('Imitates', `${structureName(details.task)} (${details.task})`),
+    ...(data[2] ? row('Trained on', `${data[2]} sequences of ${data[1]} operations on ${data[0]} nodes, seed ${details.seed}`) : []),
+    ...row('Train it again', h('code', {}, 'pgn train --config config.toml --out runs/again'), ' with the config.toml below'),
+    ...(certificate ? row('Certificate', certificate) : [])))];
+}
+
+/** The value of a key in a section of a config, as it is written there, without brackets. */
+export function readSetting(config: string, section: string, key: string): string | null {
+  const part = config.split(/^\[/m).find((part) => part.startsWith(`${section}]`));
+  const value = part?.match(new RegExp(`^${key} = (.+)$`, 'm'))?.[1];
+  return value ? value.replace(/[[\]"]/g, '') : null;
+}
+
+function certificateText(text: string | null | undefined): string {
+  if (!text) return '';
+  try {
+    const { outcome, program } = JSON.parse(text) as { outcome?: unknown; program?: unknown };
+    return `${typeof program === 'string' ? `${program}: ` : ''}${typeof outcome === 'string' ? outcome : JSON.stringify(outcome ?? 'present')}`;
+  } catch {
+    return 'certificate.json cannot be read';
+  }
+}
+
+export function scoreTable(details: RunDetails, baselines: Baseline[]): HTMLElement {
+  const columns: [string, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_right', 'sequences with all answers right'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers right'], ['mask_accuracy', 'masks right']];
+  const shown = columns.filter(([name]) => details.test.some((test) => typeof test[name] === 'number'));
+  const baseline = (nodes: number, kind: 'counting' | 'paper') => baselines.find((one) => one.nodes === nodes)?.[kind] ?? null;
+  const extra: [string, (nodes: number, index: number) => number | null | undefined][] = [
+    ['F₁ in the paper', (nodes) => baseline(nodes, 'paper')],
+    ['F₁ of counting', (nodes) => baseline(nodes, 'counting')],
+    ['F₁ of always 1', (_, index) => details.test[index].f1_always_1],
+  ];
+  const known = extra.filter(([, value]) => details.test.some(({ nodes }, index) => typeof value(nodes, index) === 'number'));
+  const row = (title: string, quiet: boolean, values: (number | null | undefined)[]) =>
+    h('tr', { class: quiet ? 'baseline' : null }, h('th', { scope: 'row' }, title), ...values.map((value) => h('td', {}, score(value))));
+  const [first, ...rest] = shown;
+  const line = ([name, title]: [string, string]) => row(title, false, details.test.map((test) => test[name]));
+  return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
+    h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),
+    h('tbody', {}, ...(first ? [line(first)] : []),
+      ...known.map(([title, value]) => row(title, true, details.test.map(({ nodes }, index) => value(nodes, index)))), ...rest.map(line)));
+}

@@ -1,0 +1,247 @@
+/** Truth and one or two models side by side, with the legend and the details of a chosen node. */
+
+import type * as api from './api';
+import { checkbox, h } from './dom';
+import { ASPECT, MARGIN, SMALLEST, cellSize, place } from './forest';
+import { ForestView, type Picture } from './forest-view';
+import { Heatmap } from './heatmap';
+import { type Frame, sameComponents } from './history';
+import { inspect } from './inspector';
+import { legend } from './legend';
+import { sigmoid } from './probability';
+import { Scrolling } from './scrolling';
+
+/** A model's rollout, and how to ask for more about it. */
+export interface Lane {
+  title: string;
+  replay: api.Replay;
+  frames: Frame[];
+  node: (step: number, node: number) => Promise<api.NodeDetails>;
+  /** Absent where there is no server to ask. */
+  step?: (step: number) => Promise<api.StepDetails>;
+}
+
+const ZOOM = 1.25;
+
+export class Stage {
+  readonly element: HTMLElement;
+  private readonly forests = h('div', { class: 'forests' });
+  private readonly truth = new ForestView('Ground truth', (node) => this.choose(node, 0));
+  private models: ForestView[] = [];
+  private readonly validity = h('div', { class: 'validity' });
+  private readonly inspector = h('section', { class: 'inspector', 'aria-label': 'Details of a node' });
+  private readonly heatmap = new Heatmap((node) => this.choose(node, 0));
+  private readonly heatBox: HTMLElement;
+  private readonly observer: ResizeObserver;
+  private readonly scrolling = new Scrolling((factor) => this.zoomBy(factor));
+  private lanes: Lane[] = [];
+  private at = 0;
+  private zoom = 1;
+  private fits = false;
+  private follow = true;
+  private coloured = false;
+  private cell = 0;
+  private columns = 2;
+  private chosen: number | null = null;
+  private lane = 0;
+  private picked: number | null = null;
+  private asked = 0;
+  private heat: (number[] | null)[] = [];
+
+  /** `click` is told which node was clicked, and says whether that was for its own purposes. */
+  constructor(private readonly click: (node: number) => boolean = () => false) {
+    const button = (label: string, text: string, act: () => void) => h('button', { type: 'button', 'aria-label': label, title: label, onclick: act }, text);
+    this.heatBox = checkbox('Colour by P(visited)', false, (on) => this.colour(on));
+    const tools = h('div', { class: 'stage-tools', role: 'group', 'aria-label': 'Picture' },
+      button('Zoom out', '−', () => this.zoomBy(1 / ZOOM)), button('Zoom in', '+', () => this.zoomBy(ZOOM)),
+      h('button', { type: 'button', title: 'Fit everything into the picture', onclick: () => this.fit(true) }, 'Fit'),
+      h('button', { type: 'button', title: 'Labels large enough to read', onclick: () => this.fit(false) }, 'Readable'),
+      checkbox('Follow u and v', true, (on) => {
+        this.follow = on;
+        this.draw(false);
+      }), this.heatBox);
+    this.element = h('div', { class: 'stage' },
+      h('div', { class: 'stage-main' }, tools, this.forests),
+      h('div', { class: 'aside' }, this.validity, this.inspector, this.heatmap.element, legend()));
+    this.forests.append(this.truth.element);
+    this.scrolling.add(this.truth.box);
+    this.observer = new ResizeObserver(() => {
+      this.measure();
+      this.draw(false);
+    });
+    this.observer.observe(this.truth.element);
+    this.inspect();
+  }
+
+  destroy(): void {
+    this.observer.disconnect();
+    this.asked++;
+  }
+
+  load(lanes: Lane[]): void {
+    const [first] = lanes;
+    if (this.lanes[0]?.replay.nodes !== first.replay.nodes) this.chosen = null;
+    this.lanes = lanes;
+    this.lane = Math.min(this.lane, lanes.length - 1);
+    while (this.models.length < lanes.length) {
+      const index = this.models.length;
+      const view = new ForestView('Model', (node) => this.choose(node, index));
+      this.models.push(view);
+      this.forests.append(view.element);
+      this.scrolling.add(view.box);
+    }
+    for (const view of this.models.splice(lanes.length)) {
+      view.element.remove();
+      this.scrolling.remove(view.box);
+    }
+    this.forests.classList.toggle('three', lanes.length > 1);
+    lanes.forEach(({ replay, title }, index) => {
+      this.models[index].rename(title);
+      this.models[index].explain(lacks(replay));
+    });
+    this.heatBox.hidden = !lanes.some(({ replay, step }) => replay.has_masks && step);
+    this.measure();
+  }
+
+  show(step: number, animate: boolean): void {
+    this.at = step;
+    this.draw(animate);
+    this.inspect();
+    this.details();
+  }
+
+  /** Marks a node as the first operand. */
+  pick(node: number | null): void {
+    this.picked = node;
+    this.draw(false);
+  }
+
+  private fit(everything: boolean): void {
+    this.zoom = 1;
+    this.fits = everything;
+    this.measure();
+    this.draw(false);
+  }
+
+  private zoomBy(factor: number): void {
+    this.zoom = Math.min(Math.max(this.zoom * factor, 0.2), 5);
+    this.draw(false);
+  }
+
+  private measure(): void {
+    const [width, height] = this.truth.room();
+    if (width === 0 || this.lanes.length === 0) return;
+    const sets = this.lanes.flatMap(({ frames, replay }) => frames.flatMap(({ truth, model }) => (replay.pointers === 'none' ? [truth] : [truth, model])));
+    this.cell = cellSize(sets, width, height, this.fits ? 5 : SMALLEST);
+    this.columns = Math.floor((width - 2 * MARGIN) / this.cell);
+  }
+
+  private draw(animate: boolean): void {
+    if (this.cell === 0 || this.lanes.length === 0) return;
+    const { truth, operation, truthVisited, truthMoved } = this.lanes[0].frames[this.at];
+    const common = { u: operation?.u ?? null, v: operation?.v ?? null, truth, chosen: this.chosen, picked: this.picked, columns: this.columns };
+    const none = new Set<number>();
+    const pictures: Omit<Picture, 'cell'>[] = [
+      { ...common, hasPointers: true, pointers: truth, visited: truthVisited, heat: null, moved: truthMoved, wrong: none },
+      ...this.lanes.map(({ frames, replay }, index) => {
+        const frame = frames[this.at];
+        const heat = this.coloured ? this.heat[index] ?? null : null;
+        return { ...common, hasPointers: replay.pointers !== 'none', pointers: frame.model, visited: frame.modelVisited, heat, moved: frame.modelMoved, wrong: frame.wrong };
+      }),
+    ];
+    const views = [this.truth, ...this.models];
+    const operands = operation ? [operation.u, operation.v] : [];
+    let [cell, columns] = [this.cell * this.zoom, this.columns];
+    if (this.follow && operands.length) [cell, columns] = this.holding(operands, pictures, cell);
+    for (const picture of pictures) picture.columns = columns;
+    views.forEach((view, index) => view.layOut(pictures[index]));
+    views.forEach((view, index) => view.show({ ...pictures[index], cell }, animate));
+    if (this.follow && operands.length) this.scrolling.quietly(() => views.forEach((view) => view.reveal(operands, cell)));
+    this.judge();
+  }
+
+  /** The largest cell, not above `cell`, with which both operands can be seen in every forest. */
+  private holding([u, v]: number[], pictures: Omit<Picture, 'cell'>[], cell: number): [number, number] {
+    const [width, height] = this.truth.room();
+    let { columns } = this;
+    const fits = () => pictures.every(({ pointers, hasPointers, truth }) => {
+      const { x, y } = place(hasPointers ? pointers : truth, columns);
+      return (Math.abs(x[u] - x[v]) + 1.2) * cell <= width && (Math.abs(y[u] - y[v]) + 1.1) * cell * ASPECT <= height;
+    });
+    while (cell > 4 && !fits()) {
+      cell *= 0.92;
+      columns = Math.max(columns, Math.floor((width - 2 * MARGIN) / cell));
+    }
+    return [cell, columns];
+  }
+
+  /** How many pointers are right, and whether the components are. */
+  private judge(): void {
+    this.validity.replaceChildren(...this.lanes.map(({ replay, frames, title }) => {
+      const frame = frames[this.at];
+      const name = this.lanes.length > 1 ? `${title}: ` : '';
+      if (replay.pointers === 'none') return h('p', {}, `${name}this model has no pointers to compare.`);
+      const same = sameComponents(frame.truth, frame.model);
+      const right = replay.nodes - frame.wrong.size;
+      return h('p', {}, `${name}${frame.wrong.size === 0 ? 'all' : `${right} of ${replay.nodes}`} pointers are right; `,
+        h('span', { class: same ? 'mark right' : 'mark bad' }, same ? '✓ connected components are right' : '✗ connected components differ from the truth'));
+    }));
+  }
+
+  private choose(node: number, lane: number): void {
+    if (this.click(node)) return;
+    this.chosen = this.chosen === node && this.lane === lane ? null : node;
+    this.lane = Math.min(lane, this.lanes.length - 1);
+    this.draw(false);
+    this.inspect();
+  }
+
+  private async inspect(): Promise<void> {
+    const asked = ++this.asked;
+    const { chosen, at } = this;
+    const lane = this.lanes[this.lane];
+    if (chosen === null || !lane) {
+      this.inspector.replaceChildren(h('h2', {}, 'Node'), h('p', { class: 'quiet' }, 'Choose a node to see its mask and pointer candidates.'));
+      return;
+    }
+    const title = h('h2', {}, `Node ${chosen}`, this.lanes.length > 1 ? h('small', {}, ` ${lane.title}`) : null);
+    if (at === 0) {
+      this.inspector.replaceChildren(title, h('p', { class: 'quiet' }, 'Before the first operation every node points to itself.'));
+      return;
+    }
+    try {
+      const details = await lane.node(at, chosen);
+      if (asked === this.asked) this.inspector.replaceChildren(title, ...inspect(details, lane.replay, lane.frames[at]));
+    } catch (error) {
+      if (asked === this.asked) this.inspector.replaceChildren(title, h('p', { class: 'notice error' }, (error as Error).message));
+    }
+  }
+
+  private colour(on: boolean): void {
+    this.coloured = on;
+    this.heat = [];
+    this.draw(false);
+    this.details();
+  }
+
+  /** Mask probabilities and α of the whole step, where somebody looks at them. */
+  private async details(): Promise<void> {
+    const { at, lanes } = this;
+    const lane = lanes[this.lane];
+    this.heatmap.offer(at > 0 && lane?.replay.has_attention && lane.step ? () => lane.step?.(at) ?? null : null);
+    this.heat = [];
+    if (!this.coloured || at === 0) return;
+    const all = await Promise.all(lanes.map((lane) => (lane.replay.has_masks && lane.step ? lane.step(at).catch(() => null) : null)));
+    if (at !== this.at || lanes !== this.lanes) return;
+    this.heat = all.map((one) => one?.mask_logits?.map((logit) => sigmoid(-logit)) ?? null);
+    this.draw(false);
+  }
+}
+
+/** What a model does not have, in a sentence. */
+function lacks(replay: api.Replay): string {
+  if (replay.pointers === 'given') return 'This model is given its pointers; it does not set them.';
+  if (replay.pointers !== 'none') return replay.has_masks ? '' : 'This model has no masks: every node sets its pointer after every operation.';
+  if (replay.has_masks) return 'This model predicts masks, but keeps no pointers. Nodes are placed as in the truth.';
+  return 'This model has neither pointers nor masks: it answers from the latent states of the nodes alone. Nodes are placed as in the truth.';
+}

@@ -1,0 +1,24 @@
+/** The last operation in words, with the truth's answer and the models'. */
+
+import { h } from './dom';
+import { certainty } from './probability';
+import type { Lane } from './stage';
+
+export function verdict(lanes: Lane[], step: number): (Node | string)[] {
+  const [first] = lanes;
+  const { operation } = first.frames[step];
+  if (!operation) return ['Before the first operation: every node points to itself.'];
+  const { operation: name, answers } = first.replay;
+  const { u, v, truth } = operation;
+  return [
+    h('code', {}, `${name}(${u}, ${v})`), ' ',
+    h('span', { class: 'nobr' }, 'truth ', h('b', {}, truth.answer), `: ${answers[truth.answer]};`), ' ',
+    ...lanes.flatMap(({ frames, title }) => {
+      const model = frames[step].operation?.model;
+      if (!model) return [];
+      const right = truth.answer === model.answer;
+      return [h('span', { class: 'nobr' }, lanes.length > 1 ? `${title} ` : 'model ', h('b', {}, model.answer), ` (p = ${certainty(model.logit)}) `,
+        h('span', { class: right ? 'mark right' : 'mark bad' }, right ? '✓ right' : '✗ wrong')), ' '];
+    }),
+  ];
+}

@@ -1,0 +1,388 @@
+// The player on test sequences and chains.
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { atStep, copyRun, delay, pointers, scrub, step, suite, told } from '../support.mjs';
+
+const s = suite((folder) => copyRun(folder, 'dsu/pgn-0', 'dsu'));
+
+test('the player plays, pauses, scrubs and steps', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
+  await atStep(page, 'step 0 of 30');
+  await page.getByRole('button', { name: 'Play' }).click();
+  await atStep(page, 'step 2 of 30');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  assert.equal(await page.getByRole('button', { name: 'Play' }).getAttribute('aria-pressed'), null, 'the label changes, so nothing is pressed');
+  const paused = await step(page);
+  assert.ok(paused >= 2);
+
+  const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 });
+  const check = async (at) => {
+    await atStep(page, `step ${at} of 30`);
+    assert.deepEqual(await told(page, 'Ground truth'), pointers(replay, at, 'truth'));
+    assert.deepEqual(await told(page, 'Model'), pointers(replay, at, 'model'));
+  };
+  await page.keyboard.press('ArrowRight');
+  await check(paused + 1);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await check(paused - 1);
+  await scrub(page, page, check);
+  await page.keyboard.press('Home');
+  await check(0);
+
+  // Where one is, is in the address.
+  await page.keyboard.press('ArrowRight');
+  await page.reload();
+  await check(1);
+});
+
+test('speed: four times as fast takes a quarter of the time', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
+  await atStep(page, 'step 0 of 30');
+  await page.getByRole('combobox', { name: 'Speed' }).selectOption('4');
+  const start = Date.now();
+  await page.getByRole('button', { name: 'Play' }).click();
+  await atStep(page, 'step 9 of 30');
+  assert.ok(Date.now() - start < 8 * 900 * 0.7, 'nine steps at normal speed take seven seconds');
+});
+
+test('operands, masks, changed and wrong pointers are marked', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&step=12');
+  await atStep(page, 'step 12 of 30');
+  const replay = await s.ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: await s.seed('built-in:lct'), sequence: 0 });
+  const { u, v, truth, model } = replay.steps[11];
+  const marked = (title, part, mark) => page.locator('.forest', { has: page.getByRole('heading', { name: title }) }).locator(part)
+    .evaluateAll((all, mark) => all.flatMap((one, index) => (one.classList.contains(mark) ? [index] : [])), mark);
+  const sorted = (numbers) => numbers.toSorted((a, b) => a - b);
+  for (const [title, side] of [['Ground truth', truth], ['Model', model]]) {
+    assert.deepEqual(await marked(title, 'g.node', 'operated'), sorted([u, v]));
+    assert.deepEqual(await marked(title, 'g.node', 'visited'), sorted(side.visited));
+    assert.deepEqual(await marked(title, 'g.edge', 'moved'), sorted(side.moved.map(([node]) => node)));
+  }
+  const right = pointers(replay, 12, 'truth');
+  const wrong = pointers(replay, 12, 'model').flatMap((to, node) => (to === right[node] ? [] : [node]));
+  assert.ok(wrong.length > 0, 'there is something wrong to be shown');
+  assert.deepEqual(await marked('Model', 'g.edge', 'wrong'), wrong);
+  assert.deepEqual(await marked('Ground truth', 'g.edge', 'wrong'), []);
+  assert.match(await page.locator('.validity').textContent(), new RegExp(`^${20 - wrong.length} of 20 pointers are right; . connected components`));
+  // Accuracy by step is below the slider.
+  assert.deepEqual(await page.locator('.accuracy-row').evaluateAll((all) => all.map((one) => one.title.split(':')[0])), ['pointers right', 'masks right']);
+});
+
+test('a node tells its mask and its candidates, by mouse and by keyboard', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=10');
+  await atStep(page, 'step 10 of 30');
+  const model = page.locator('.forest').nth(1);
+  await model.locator('.node').nth(7).click();
+  const inspector = page.locator('.inspector');
+  await inspector.getByText('Pointer candidates').waitFor();
+  const replay = { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 };
+  const expected = await s.ask('/api/node', { replay, step: 10, node: 7 });
+  const shown = (await inspector.locator('tbody th').allTextContents()).map((text) => Number.parseInt(text));
+  assert.deepEqual(shown, expected.candidates.map(({ node }) => node));
+  assert.equal(shown.length, 5);
+  assert.match(await inspector.textContent(), /P\(visited\)/);
+
+  // The details follow the steps.
+  const first = await inspector.textContent();
+  const changed = page.waitForResponse('**/api/node');
+  await page.keyboard.press('End');
+  await changed;
+  await page.waitForFunction((first) => document.querySelector('.inspector').textContent !== first, first);
+
+  // One tab stop for all nodes; down moves on, Enter chooses.
+  assert.equal(await model.locator('.node[tabindex="0"]').count(), 1);
+  await model.locator('.node').nth(7).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await inspector.getByText('Node 8', { exact: true }).waitFor();
+  assert.equal(await model.locator('.node').nth(8).getAttribute('aria-selected'), 'true');
+});
+
+test('probabilities do not saturate', async (t) => {
+  const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 });
+  const at = 1 + replay.steps.findIndex(({ model }) => Math.abs(model.logit) > 18);
+  assert.ok(at > 0, 'there is an answer with a probability that is 1 in 32 bits');
+  const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&step=${at}`);
+  await atStep(page, `step ${at} of 30`);
+  const text = await page.locator('.verdict').textContent();
+  assert.match(text, /p = 1 − \d·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+\)/);
+  assert.doesNotMatch(text, /100%|sure/);
+});
+
+test('mistakes are found, forwards and backwards', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20');
+  await atStep(page, 'step 0 of 30');
+  const replay = await s.ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: await s.seed('built-in:lct'), sequence: 0 });
+  const wrong = replay.steps.flatMap(({ truth, model }, index) => (truth.answer === model.answer ? [] : [index + 1]));
+  assert.ok(wrong.length > 1);
+  for (const at of wrong) {
+    await page.getByRole('button', { name: 'Next mistake' }).click();
+    await atStep(page, `step ${at} of 30`);
+    assert.match(await page.locator('.verdict').textContent(), /✗ wrong/);
+  }
+  await page.keyboard.press('m');
+  const none = page.locator('main').getByText(`No wrong answer after step ${wrong.at(-1)}`);
+  await none.waitFor();
+  assert.equal(await page.locator('.strip .bad').count(), wrong.length);
+  await page.keyboard.press('Shift+M');
+  await atStep(page, `step ${wrong.at(-2)} of 30`);
+  assert.equal(await none.count(), 0, 'what was said of another step is gone');
+});
+
+test('the pathological chain of the paper', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=10&source=chain&step=9');
+  await atStep(page, 'step 9 of 9');
+  assert.deepEqual(await told(page, 'Ground truth'), [1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
+  assert.match(await page.getByRole('heading', { name: 'Ground truth' }).textContent(), /1 tree, depth 9/);
+});
+
+test('the limits of the fields are the real ones, and an error leaves nothing running', async (t) => {
+  for (const [source, most] of [['test', 365], ['chain', 447]]) {
+    const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&source=${source}`);
+    await page.locator('.counter').first().waitFor();
+    const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
+    assert.equal(await nodes.getAttribute('max'), String(most));
+    await page.getByRole('button', { name: 'Play' }).click();
+    const before = page.url();
+    await nodes.fill(String(most + 1));
+    await nodes.press('Tab');
+    await page.getByRole('alert').getByText(`Nodes is ${most + 1}; expected a whole number from 2 to ${most}`).waitFor();
+    assert.ok(await page.locator('.player').isHidden());
+    await page.waitForTimeout(1200);
+    assert.equal(new URL(page.url()).hash.includes(`nodes=${most + 1}`), false, `${before} ${page.url()}`);
+    // The very limit works.
+    await nodes.fill(String(most));
+    await nodes.press('Tab');
+    await page.locator('.player').waitFor();
+    await page.waitForFunction((n) => document.querySelectorAll('.forest:first-child .node').length === n, most);
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await page.reload();
+    await page.waitForFunction((n) => document.querySelectorAll('.forest:first-child .node').length === n, most);
+  }
+});
+
+test('a model that is not there is said, and no other is shown in its place', async (t) => {
+  const page = await s.open(t, '#/rollout?model=run:gone&nodes=20');
+  await page.getByRole('alert').getByText('There is no trained model run:gone').waitFor();
+  assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'run:gone');
+  assert.ok(await page.locator('.player').isHidden());
+  await page.getByRole('combobox', { name: 'Model' }).selectOption('built-in:lct');
+  await atStep(page, 'step 0 of 30');
+  assert.equal(await page.getByRole('alert').count(), 0);
+  const playground = await s.open(t, '#/playground?model=run:gone');
+  await playground.getByRole('alert').getByText('There is no trained model run:gone').waitFor();
+});
+
+test('a late answer does not replace a newer one', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
+  await atStep(page, 'step 0 of 30');
+  let slow = true;
+  await page.route('**/api/replay', async (route) => {
+    if (slow) {
+      slow = false;
+      await new Promise((resolve) => setTimeout(resolve, 700));
+    }
+    await route.continue();
+  });
+  const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
+  await nodes.fill('40');
+  await nodes.press('Tab');
+  await nodes.fill('30');
+  await nodes.press('Tab');
+  await page.waitForFunction(() => document.querySelectorAll('.forest:first-child .node').length === 30);
+  await page.waitForTimeout(1000);
+  assert.equal(await page.locator('.forest').first().locator('.node').count(), 30);
+});
+
+test('at n = 200 both operands are in the picture at every step, and labels can be read', async (t) => {
+  for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
+    const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=200', { viewport });
+    await atStep(page, 'step 0 of 300');
+    const faults = [];
+    for (let at = 1; at <= 300; at += 7) {
+      await page.locator('.scrubber').first().evaluate((slider, at) => {
+        slider.value = at;
+        slider.dispatchEvent(new Event('input'));
+      }, at);
+      faults.push(...await page.evaluate((at) => [...document.querySelectorAll('.canvas')].flatMap((canvas, index) => {
+        const room = canvas.getBoundingClientRect();
+        const outside = [...canvas.querySelectorAll('.operated .body')].filter((body) => {
+          const box = body.getBoundingClientRect();
+          return box.left < room.left - 1 || box.right > room.right + 1 || box.top < room.top - 1 || box.bottom > room.bottom + 1;
+        });
+        const small = [...canvas.querySelectorAll('text')].filter((text) => text.textContent && text.textContent !== '×' && Number(text.getAttribute('font-size')) < 9);
+        return [...outside.map(() => `step ${at}, picture ${index}: an operand is outside`), ...small.slice(0, 1).map(() => `step ${at}: small label`)];
+      }), at));
+    }
+    assert.deepEqual(faults, []);
+  }
+});
+
+test('pictures are zoomed, fitted, dragged and scrolled together; roots are at equal heights', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=100&step=100');
+  await atStep(page, 'step 100 of 150');
+  const tops = () => page.locator('.canvas').evaluateAll((all) => all.map((canvas) => Math.round(Math.min(...[...canvas.querySelectorAll('.body')].map((body) => body.getBoundingClientRect().top)) - canvas.getBoundingClientRect().top + canvas.scrollTop)));
+  const [truth, model] = await tops();
+  assert.equal(truth, model);
+  await page.getByLabel('Follow u and v').uncheck();
+  const radius = async () => Number(await page.locator('.canvas .body').first().getAttribute('r'));
+  const before = await radius();
+  for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Zoom in' }).click();
+  assert.ok(await radius() > 1.5 * before);
+  const scrolled = () => page.locator('.canvas').evaluateAll((all) => all.map(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop]));
+  await page.locator('.canvas').first().evaluate((canvas) => canvas.scrollTo(0, 0));
+  await page.waitForTimeout(100);
+  const { x, y } = await page.locator('.canvas').first().boundingBox();
+  await page.locator('.canvas').first().evaluate((canvas) => canvas.scrollBy(30, 50));
+  await page.waitForTimeout(100);
+  const [first, second] = await scrolled();
+  assert.deepEqual([first, second], [[30, 50], [30, 50]]);
+  await page.mouse.move(x + 3, y + 200);
+  await page.mouse.down();
+  await page.mouse.move(x + 3, y + 180, { steps: 2 });
+  await page.mouse.up();
+  await page.waitForTimeout(100);
+  assert.deepEqual((await scrolled()).map(([, top]) => top), [70, 70]);
+  await page.getByRole('button', { name: 'Fit' }).click();
+  const inside = await page.locator('.canvas').evaluateAll((all) => all.every((canvas) => canvas.scrollHeight <= canvas.clientHeight + 1 && canvas.scrollWidth <= canvas.clientWidth + 1));
+  assert.ok(inside, 'everything is in the picture');
+});
+
+test('few nodes are drawn large', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=8&step=5', { viewport: { width: 1920, height: 1080 } });
+  await atStep(page, 'step 5 of 12');
+  assert.ok(Number(await page.locator('.canvas .body').first().getAttribute('r')) > 25);
+});
+
+test('two models on one sequence, and the step stays when one is exchanged', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=12');
+  await atStep(page, 'step 12 of 30');
+  await page.getByRole('combobox', { name: 'Compare with' }).selectOption('run:dsu/pgn-0');
+  await page.waitForFunction(() => document.querySelectorAll('.forest').length === 3);
+  await atStep(page, 'step 12 of 30');
+  assert.equal((await page.locator('.verdict').textContent()).match(/✓ right|✗ wrong/g).length, 2);
+  const heights = await page.locator('.canvas').evaluateAll((all) => all.map((canvas) => canvas.getBoundingClientRect().top));
+  assert.equal(new Set(heights).size, 1, 'pictures are in line');
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll('.forest').length === 3);
+  await atStep(page, 'step 12 of 30');
+  await page.getByRole('combobox', { name: 'Model' }).selectOption('built-in:lct');
+  await page.waitForFunction(() => document.querySelectorAll('.forest').length === 2);
+  await atStep(page, 'step 12 of 30');
+  assert.match(await page.locator('.verdict').textContent(), /query-toggle/);
+});
+
+test('test sequences are listed by errors, first error and depth', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&sequence=3');
+  await atStep(page, 'step 0 of 30');
+  await page.getByText('All test sequences of this model').click();
+  const rows = page.locator('.sequences tbody tr');
+  await rows.nth(34).waitFor();
+  const column = (index) => page.locator(`.sequences td:nth-child(${index})`).allTextContents();
+  const errors = (await column(2)).map(Number);
+  assert.deepEqual(errors, errors.toSorted((a, b) => b - a));
+  // The numbers are those of the replay.
+  const worst = Number((await column(1))[0].match(/\d+/)[0]);
+  const replay = await s.ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: 0, sequence: worst });
+  const wrong = replay.steps.flatMap(({ truth, model }, index) => (truth.answer === model.answer ? [] : [index + 1]));
+  assert.deepEqual([errors[0], Number((await column(3))[0])], [wrong.length, wrong[0]]);
+  await page.locator('.sequences').getByRole('button', { name: 'greatest depth' }).click();
+  const depths = (await column(4)).map(Number);
+  assert.deepEqual(depths, depths.toSorted((a, b) => b - a));
+  await rows.first().getByRole('button').click();
+  await page.waitForFunction(() => document.querySelector('.sequences .here'));
+  assert.notEqual(await page.getByRole('spinbutton', { name: 'Sequence' }).inputValue(), '3');
+});
+
+test('α of all nodes, and nodes coloured by P(visited)', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=10');
+  await atStep(page, 'step 10 of 30');
+  await page.getByText('Attention α of all nodes').click();
+  await page.locator('.heat-box').getByText(/rows have an α above/).waitFor();
+  assert.equal(await page.locator('.heat-map').evaluate((canvas) => canvas.width), 20);
+  const replay = { model: 'built-in:dsu', nodes: 20, seed: 0, sequence: 0 };
+  const details = await s.ask('/api/step', { replay, step: 10 });
+  assert.equal(details.alpha.length, 20);
+  for (const row of details.alpha) assert.ok(Math.abs(row.reduce((sum, value) => sum + value, 0) - 1) < 1e-3);
+  await page.getByLabel('Colour by P(visited)').check();
+  const model = page.locator('.forest').nth(1);
+  await model.locator('g.node.heat').first().waitFor();
+  const shown = (await model.locator('circle.heat').evaluateAll((all) => all.map((one) => Number(one.getAttribute('opacity')))));
+  details.mask_logits.forEach((logit, node) => assert.ok(Math.abs(shown[node] - 1 / (1 + Math.exp(logit))) < 2e-3, `node ${node}`));
+});
+
+test('a model without pointers is drawn as nodes, not as trees', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
+  await atStep(page, 'step 5 of 30');
+  // The server has no such model: its answer is made to look like one.
+  await page.route('**/api/replay', async (route) => {
+    const response = await route.fetch();
+    const replay = await response.json();
+    Object.assign(replay, { pointers: 'none', has_masks: false, has_attention: false });
+    for (const one of replay.steps) Object.assign(one.model, { moved: [], visited: null });
+    await route.fulfill({ response, json: replay });
+  });
+  await page.reload();
+  await atStep(page, 'step 5 of 30');
+  const model = page.locator('.forest').nth(1);
+  assert.match(await model.getByRole('heading').textContent(), /20 nodes, no pointers/);
+  assert.match(await model.textContent(), /neither pointers nor masks/);
+  assert.equal(await model.locator('g.node.root').count(), 0);
+  assert.match(await page.locator('.validity').textContent(), /no pointers to compare/);
+  const places = (index) => page.locator('.forest').nth(index).locator('g.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform')));
+  assert.deepEqual(await places(1), await places(0), 'nodes are where the truth has them');
+});
+
+test('presentation mode shows the forests and little else; keys are shown on demand', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
+  await atStep(page, 'step 5 of 30');
+  const height = async () => (await page.locator('.canvas').first().boundingBox()).height;
+  const before = await height();
+  await page.keyboard.press('f');
+  await page.locator('header').waitFor({ state: 'hidden' });
+  assert.ok(await height() > before);
+  assert.ok(await page.getByRole('combobox', { name: 'Model' }).isHidden());
+  await page.keyboard.press('ArrowRight');
+  await atStep(page, 'step 6 of 30');
+  await page.keyboard.press('Escape');
+  await page.locator('header').waitFor();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  await dialog.waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+});
+
+test('transitions end where they should, and the dark has its colours', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20', { reducedMotion: 'no-preference', colorScheme: 'dark' });
+  await atStep(page, 'step 0 of 30');
+  const places = (page) => page.locator('.forest').nth(1).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform').match(/[\d.]+/g).map(Number).map(Math.round).join()));
+  await page.keyboard.press('End');
+  // Until nothing moves from one frame to the next but one.
+  await page.waitForFunction(() => {
+    const now = [...document.querySelectorAll('.node')].map((node) => node.getAttribute('transform')).join();
+    const still = window.before === now;
+    window.before = now;
+    return still;
+  }, null, { polling: 300 });
+  const animated = await places(page);
+  const still = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=30');
+  await atStep(still, 'step 30 of 30');
+  assert.deepEqual(animated, await places(still));
+  const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.notEqual(await background(page), await background(still));
+});
+
+test('a run that is training can be rolled out with its best model so far', async (t) => {
+  const run = copyRun(s.folder, 'under-way', 'dsu');
+  t.after(() => rmSync(run, { recursive: true }));
+  rmSync(join(run, 'results.json'));
+  const page = await s.open(t, '#/run?id=run:under-way');
+  await delay(page, '**/api/replay', 50);
+  await page.locator('main').getByRole('link', { name: 'Rollout' }).click();
+  await atStep(page, 'step 0 of 30');
+  assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'run:under-way');
+});

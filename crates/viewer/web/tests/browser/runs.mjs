@@ -1,0 +1,183 @@
+// The list of runs, one run, and runs compared.
+import assert from 'node:assert/strict';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { HOSTILE, copyRun, line, suite, viewer } from '../support.mjs';
+
+const s = suite((folder) => {
+  for (const [name, task] of [['dsu/pgn-0', 'dsu'], ['lct/pgn-0', 'lct'], [HOSTILE, 'dsu'], ['training', 'dsu']]) copyRun(folder, name, task);
+  for (const file of ['results.json', 'model.safetensors']) rmSync(join(folder, 'training', file));
+  rmSync(join(copyRun(folder, 'bare', 'dsu'), 'metrics.jsonl'));
+  const damaged = join(folder, 'damaged');
+  mkdirSync(damaged);
+  writeFileSync(join(damaged, 'config.toml'), 'task = "dsu"\nepochs = "many"\n');
+});
+const names = (page) => page.locator('.runs tbody:not(.baselines) tr td:first-child').allTextContents();
+
+test('runs are listed with scores and can be sorted and filtered', async (t) => {
+  const page = await s.open(t, '#/runs');
+  await page.locator('.runs tbody tr').nth(7).waitFor();
+  const listed = await names(page);
+  assert.ok(listed.includes('built-in dsu') && listed.includes('built-in lct'));
+  assert.ok(listed.includes(HOSTILE), 'names are text, whatever is in them');
+  assert.match(await page.title(), /^Runs/);
+  assert.match(await page.locator('tr', { hasText: 'damaged' }).textContent(), /config\.toml/);
+  assert.match(await page.locator('tr', { hasText: 'training' }).textContent(), /epoch 40 of/);
+
+  await page.getByRole('button', { name: 'test F₁ n=50' }).click();
+  const header = page.getByRole('columnheader', { name: 'test F₁ n=50' });
+  assert.equal(await header.getAttribute('aria-sort'), 'descending');
+  const column = await page.locator('.runs thead th').evaluateAll((all) => all.findIndex((th) => th.textContent.includes('n=50')));
+  const scores = async () => (await page.locator(`.runs tbody:not(.baselines) td:nth-child(${column + 1})`).allTextContents()).filter((text) => text !== '–').map(Number);
+  const sorted = await scores();
+  assert.ok(sorted.length >= 6);
+  assert.deepEqual(sorted, sorted.toSorted((a, b) => b - a));
+  assert.ok(sorted[0] > sorted.at(-1), 'there is something to sort');
+  await page.getByRole('button', { name: 'test F₁ n=50' }).press('Enter');
+  assert.equal(await header.getAttribute('aria-sort'), 'ascending');
+  assert.deepEqual(await scores(), sorted.toReversed());
+
+  await page.getByRole('searchbox').fill('lct pgn');
+  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'lct/pgn-0']);
+  await page.getByRole('searchbox').fill('');
+  await page.getByRole('combobox', { name: 'State' }).selectOption('damaged');
+  assert.deepEqual(await names(page), ['damaged']);
+  await page.reload();
+  await page.locator('.runs tbody tr').first().waitFor();
+  assert.deepEqual(await names(page), ['damaged'], 'the filters are in the address');
+});
+
+test('a baseline stands below the scores of every task', async (t) => {
+  const page = await s.open(t, '#/runs?task=dsu');
+  const row = page.locator('.baselines tr', { hasText: 'always 1' });
+  await row.waitFor();
+  assert.match(await row.textContent(), /dsu.*0\.749/);
+  const counting = page.locator('.baselines tr', { hasText: 'counting' });
+  await counting.waitFor();
+  const { test: [{ f1 }] } = JSON.parse(readFileSync(join(viewer, 'models/dsu/results.json'), 'utf8'));
+  const first = Number((await counting.locator('td').allTextContents()).find((text) => /^0\./.test(text)));
+  assert.ok(first > 0.8 && first < f1, `${first} is counting's at n = 20`);
+});
+
+test('rows that have not changed are left alone', async (t) => {
+  const page = await s.open(t, '#/runs');
+  await page.locator('.runs tbody tr').first().waitFor();
+  await page.evaluate(() => {
+    window.rows = [...document.querySelectorAll('.runs tbody tr')];
+    getSelection().selectAllChildren(window.rows[1].firstChild);
+  });
+  appendFileSync(join(s.folder, 'training/metrics.jsonl'), line(41));
+  await page.locator('tr', { hasText: 'training' }).getByText('epoch 41 of').waitFor({ timeout: 10_000 });
+  assert.equal(await page.evaluate(() => getSelection().toString()), 'built-in lct');
+  assert.ok(await page.evaluate(() => window.rows.filter((row) => row.isConnected).length >= window.rows.length - 1));
+  writeFileSync(join(s.folder, 'training/metrics.jsonl'), Array.from({ length: 40 }, (_, i) => line(i + 1)).join(''));
+});
+
+test('validation F₁ is that of the best epoch, while a run trains too', async (t) => {
+  appendFileSync(join(s.folder, 'training/metrics.jsonl'), line(41, { f1: 0.111 }));
+  const page = await s.open(t, '#/runs');
+  const row = page.locator('tr', { hasText: 'training' });
+  await row.getByText('epoch 41 of').waitFor();
+  assert.match(await row.textContent(), /0\.988/);
+  assert.doesNotMatch(await row.textContent(), /0\.111/);
+  await page.getByRole('columnheader', { name: 'best validation F₁' }).waitFor();
+  writeFileSync(join(s.folder, 'training/metrics.jsonl'), Array.from({ length: 40 }, (_, i) => line(i + 1)).join(''));
+});
+
+test('a run that nobody trains is told from one that is training', async (t) => {
+  const page = await s.open(t, '#/runs?state=stopped');
+  await page.locator('.runs tbody tr').first().waitFor();
+  assert.deepEqual(await names(page), ['training']);
+  assert.match(await page.locator('.runs tbody tr').first().textContent(), /stopped at epoch 40 of/);
+  await page.getByRole('link', { name: 'training', exact: true }).click();
+  await page.locator('.status').getByText('no process is training it').waitFor();
+});
+
+test('a run that trains is followed, and gets its buttons when it has a model', async (t) => {
+  const page = await s.open(t, '#/runs');
+  await page.getByRole('link', { name: 'training', exact: true }).press('Enter');
+  await page.getByRole('heading', { name: 'training', level: 1 }).waitFor();
+  assert.match(await page.title(), /^training – Run/);
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1', null, { timeout: 5000 });
+  const readout = page.locator('.readout').first();
+  await page.getByText('epoch 40: total').waitFor();
+  assert.ok(await page.getByRole('link', { name: 'Rollout' }).last().isHidden() || await page.locator('.buttons').first().isHidden());
+  const curve = () => page.locator('.chart > svg .line-0').first().getAttribute('d');
+  const before = await curve();
+  // A line that is still being written, then its rest and one more.
+  const next = line(41);
+  appendFileSync(join(s.folder, 'training/metrics.jsonl'), next.slice(0, 30));
+  appendFileSync(join(s.folder, 'training/metrics.jsonl'), next.slice(30) + line(42));
+  await page.getByText('epoch 42: total').waitFor();
+  assert.notEqual(await curve(), before);
+  // Resumed from an earlier checkpoint: later lines are gone.
+  writeFileSync(join(s.folder, 'training/metrics.jsonl'), Array.from({ length: 30 }, (_, i) => line(i + 1)).join(''));
+  await page.getByText('epoch 30: total').waitFor();
+  // Finished.
+  for (const file of ['model.safetensors', 'results.json']) cpSync(join(viewer, 'models/dsu', file), join(s.folder, 'training', file));
+  await page.getByText('finished after').waitFor();
+  await page.getByText('Test scores').waitFor();
+  await page.locator('main').getByRole('link', { name: 'Rollout' }).waitFor();
+  // The curves can be read with the keyboard.
+  await page.locator('.chart > svg').first().focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  assert.match(await readout.textContent(), /^epoch 29: total 0\.0759/);
+  for (const file of ['model.safetensors', 'results.json']) rmSync(join(s.folder, 'training', file));
+});
+
+test('a finished run without metrics, and a damaged one, say what they lack', async (t) => {
+  const page = await s.open(t, '#/run?id=run:bare');
+  await page.locator('.chart').first().getByText('this run has no metrics.jsonl').waitFor();
+  const damaged = await s.open(t, '#/run?id=run:damaged');
+  await damaged.getByRole('alert').getByText('config.toml').waitFor();
+  assert.equal(await damaged.locator('.status').textContent(), 'This run cannot be read.');
+});
+
+test('a model card tells what the model is, how it was trained, and the baselines', async (t) => {
+  const page = await s.open(t, '#/run?id=run:dsu/pgn-0');
+  const card = page.getByRole('region', { name: 'Model card' });
+  await card.waitFor();
+  const text = await card.textContent();
+  for (const part of ['pointer graph network', 'Disjoint-set union', '70 sequences of 30 operations on 20 nodes', 'pgn train --config config.toml']) assert.ok(text.includes(part), part);
+  await page.locator('.scores').getByText('F₁ of counting').waitFor();
+  await page.locator('.scores').getByText('F₁ in the paper').waitFor();
+  assert.match(await page.locator('.scores tr', { hasText: 'in the paper' }).textContent(), /0\.8950\.8870\.866/);
+});
+
+test('learning curves are compared by model, smoothed, zoomed and drawn on a log axis', async (t) => {
+  for (const [index, name] of ['dsu/pgn-1', 'dsu/pgn-2'].entries()) {
+    const run = copyRun(s.folder, name, 'dsu');
+    writeFileSync(join(run, 'metrics.jsonl'), Array.from({ length: 40 }, (_, i) => line(i + 1, { f1: 0.9 - 0.3 * index - 0.2 / (i + 1) })).join(''));
+  }
+  t.after(() => ['dsu/pgn-1', 'dsu/pgn-2'].forEach((name) => rmSync(join(s.folder, name), { recursive: true })));
+  const page = await s.open(t, '#/compare?task=dsu&models=pgn');
+  const chart = page.locator('.chart');
+  await chart.locator('.band').waitFor();
+  await chart.getByText(/^epoch 40: pgn 0\.\d+$/).waitFor();
+  const d = () => chart.locator('path.line:not(.band)').last().getAttribute('d');
+  const plain = await d();
+  await chart.getByLabel('smoothing').selectOption('21');
+  assert.notEqual(await d(), plain);
+  await chart.getByLabel('smoothing').selectOption('1');
+  await chart.getByLabel('logarithmic').check();
+  assert.notEqual(await d(), plain);
+  await chart.getByLabel('logarithmic').uncheck();
+  assert.equal(await d(), plain);
+  const { x, y, width } = await chart.locator('> svg').boundingBox();
+  await page.mouse.move(x + width * 0.5, y + 80);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.8, y + 80, { steps: 3 });
+  await page.mouse.up();
+  await chart.getByRole('button', { name: 'Reset zoom' }).waitFor();
+  assert.notEqual(await d(), plain);
+  await chart.getByRole('button', { name: 'Reset zoom' }).click();
+  assert.equal(await d(), plain);
+  // Hiding a line.
+  await chart.getByRole('button', { name: 'pgn' }).click();
+  assert.equal(await chart.locator('> svg path.line').count(), 0);
+  await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
+  await chart.locator('circle.best').first().waitFor();
+  assert.match(await page.locator('.scores tbody tr').first().textContent(), /^pgn/);
+});
