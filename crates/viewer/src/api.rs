@@ -9,6 +9,9 @@
 //! | `GET /api/metrics?id=…&offset=…` | [`metrics::Lines`] |
 //! | `POST /api/replay` | a [`Request`], answered by a [`replay::Replay`] |
 //! | `POST /api/node` | a [`NodeRequest`], answered by a [`replay::NodeDetails`] |
+//! | `GET /api/baselines?id=…` | a list of [`baselines::Baseline`] |
+//! | `POST /api/sequences` | a [`sequences::Request`], answered by a list of [`sequences::Score`] |
+//! | `POST /api/micro-steps` | a [`micro_steps::Request`], answered by [`micro_steps::MicroSteps`] |
 //! | `POST /api/operations` | the text of a CSV, answered by its operations |
 
 use std::sync::Arc;
@@ -30,23 +33,29 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::{
+    baselines,
     catalogue::{Catalogue, Place},
-    limits, metrics,
+    limits, metrics, micro_steps,
     refusal::{Answer, Refusal},
     replay::{NodeRequest, Request},
-    subject, summary,
+    sequences, subject, summary,
 };
 
-/// What all requests share. Nothing in it changes.
+/// What all requests share. What changes in it only saves work that was done before.
 #[derive(Debug)]
 pub struct Shared {
     catalogue: Catalogue,
+    machines: micro_steps::Machines,
     replays: Arc<Semaphore>,
 }
 
 impl Shared {
     pub fn new(catalogue: Catalogue) -> Shared {
-        Shared { catalogue, replays: Arc::new(Semaphore::new(limits::REPLAYS)) }
+        Shared {
+            catalogue,
+            machines: micro_steps::Machines::default(),
+            replays: Arc::new(Semaphore::new(limits::REPLAYS)),
+        }
     }
 }
 
@@ -59,6 +68,9 @@ pub fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/metrics", get(run_metrics))
         .route("/api/replay", post(replay))
         .route("/api/node", post(node))
+        .route("/api/baselines", get(run_baselines))
+        .route("/api/sequences", post(test_sequences))
+        .route("/api/micro-steps", post(inside))
         .route("/api/operations", post(operations))
         .method_not_allowed_fallback(|| async {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes another method")
@@ -158,6 +170,42 @@ async fn node(State(app): App, body: Result<Json<NodeRequest>, JsonRejection>) -
         request.details(&subject::load(&app.catalogue, &request.replay.model)?)
     })
     .await
+}
+
+async fn run_baselines(State(app): App, query: Result<Query<Run>, QueryRejection>) -> Response {
+    let query = match query {
+        Ok(Query(query)) => query,
+        Err(rejection) => return bad_query(rejection).into_response(),
+    };
+    let replays = Some(app.replays.clone());
+    blocking(app, replays, move |app| baselines::of_run(&app.catalogue, &query.id)).await
+}
+
+async fn test_sequences(
+    State(app): App,
+    body: Result<Json<sequences::Request>, JsonRejection>,
+) -> Response {
+    let request = match body {
+        Ok(Json(request)) => request,
+        Err(rejection) => return bad_body(rejection).into_response(),
+    };
+    let replays = Some(app.replays.clone());
+    blocking(app, replays, move |app| {
+        request.scores(&subject::load(&app.catalogue, &request.model)?)
+    })
+    .await
+}
+
+async fn inside(
+    State(app): App,
+    body: Result<Json<micro_steps::Request>, JsonRejection>,
+) -> Response {
+    let request = match body {
+        Ok(Json(request)) => request,
+        Err(rejection) => return bad_body(rejection).into_response(),
+    };
+    let replays = Some(app.replays.clone());
+    blocking(app, replays, move |app| request.answer(&app.machines)).await
 }
 
 #[derive(Deserialize)]

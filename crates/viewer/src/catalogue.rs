@@ -16,6 +16,7 @@ use crate::{
     Error, Result,
     built_in::{self, BuiltIn},
     limits,
+    metrics::Followed,
     refusal::{Answer, Refusal},
 };
 
@@ -25,6 +26,8 @@ pub struct Catalogue {
     /// Canonical, so that paths can be compared with it.
     folder: Option<PathBuf>,
     tasks: Vec<Task>,
+    /// How far the runs that are not finished have come.
+    pub followed: Followed,
 }
 
 /// Where a run's files are.
@@ -41,7 +44,7 @@ impl Catalogue {
             let there = path.canonicalize().and_then(|path| fs::read_dir(&path).map(|_| path));
             there.map_err(|source| Error::Folder { path: path.to_owned(), source })
         };
-        Ok(Catalogue { folder: folder.map(canonical).transpose()?, tasks })
+        Ok(Catalogue { folder: folder.map(canonical).transpose()?, tasks, followed: Followed::default() })
     }
 
     /// The folder being served, as the page shows it.
@@ -158,7 +161,7 @@ mod tests {
         assert_eq!(catalogue.run_ids(), ["run:."]);
         assert!(matches!(catalogue.find("run:."), Ok(Place::Folder(_))));
         let nothing = Catalogue::open(None, Vec::new()).unwrap();
-        assert_eq!(nothing.ids(), ["built-in:dsu", "built-in:lct"]);
+        assert_eq!(nothing.ids()[..2], ["built-in:dsu", "built-in:lct"]);
         assert!(Catalogue::open(Some(&dir.path().join("absent")), Vec::new()).is_err());
     }
 

@@ -27,16 +27,19 @@
 //! ```
 
 mod api;
+mod baselines;
 mod built_in;
 mod catalogue;
 mod error;
 mod guard;
 mod limits;
 mod metrics;
+mod micro_steps;
 mod page;
 mod refusal;
 mod replay;
 mod report;
+mod sequences;
 mod server;
 mod subject;
 mod summary;

@@ -1,9 +1,11 @@
 //! `metrics.jsonl` of a run, read bit by bit while it grows.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use pgn_lab::Metrics;
@@ -62,16 +64,46 @@ fn byte(file: &mut File, at: u64) -> io::Result<u8> {
     Ok(byte[0])
 }
 
-/// The last whole line.
-pub fn last(path: &Path) -> Option<Metrics> {
-    // A line is some hundred bytes long.
-    let length = path.metadata().ok()?.len();
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(length.saturating_sub(8192))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(limits::TEXT).read_to_end(&mut bytes).ok()?;
-    let end = bytes.iter().rposition(|&byte| byte == b'\n')?;
-    bytes[..end].rsplit(|&byte| byte == b'\n').find_map(|line| serde_json::from_slice(line).ok())
+/// How far a run that is not finished has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// The last evaluated epoch.
+    pub epoch: Option<u64>,
+    /// The best epoch so far and its F₁ on the validation set: that of the model in the folder.
+    pub best: Option<(u64, f64)>,
+}
+
+/// Progress of runs by the path of their `metrics.jsonl`, so that a file that grows is read only
+/// once.
+#[derive(Debug, Default)]
+pub struct Followed {
+    runs: Mutex<HashMap<PathBuf, (u64, Progress)>>,
+}
+
+impl Followed {
+    /// Reads what was added to the file since the last time.
+    pub fn progress(&self, path: &Path) -> Progress {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        let (offset, progress) = runs.entry(path.to_owned()).or_default();
+        loop {
+            let Ok(lines) = read(path, *offset, limits::METRICS) else { break };
+            if lines.afresh {
+                *progress = Progress::default();
+            }
+            for line in &lines.lines {
+                let f1 = line.validation.f1;
+                progress.epoch = Some(line.epoch);
+                if progress.best.is_none_or(|(_, best)| f1 > best) {
+                    progress.best = Some((line.epoch, f1));
+                }
+            }
+            *offset = lines.offset;
+            if !lines.more {
+                break;
+            }
+        }
+        *progress
+    }
 }
 
 #[cfg(test)]
@@ -98,18 +130,46 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("metrics.jsonl");
         assert_eq!(read(&path, 0, 1000).unwrap(), Lines::default());
-        assert!(last(&path).is_none());
+        let followed = Followed::default();
+        assert_eq!(followed.progress(&path), Progress::default());
 
         let half = &line(3)[..20];
         std::fs::write(&path, line(1) + &line(2) + half).unwrap();
         let first = read(&path, 0, 10_000).unwrap();
         assert_eq!((epochs(&first), first.afresh, first.more), (vec![1, 2], false, false));
-        assert_eq!(last(&path).unwrap().epoch, 2);
+        assert_eq!(followed.progress(&path).epoch, Some(2));
 
         std::fs::write(&path, line(1) + &line(2) + &line(3)).unwrap();
         let second = read(&path, first.offset, 10_000).unwrap();
         assert_eq!((epochs(&second), second.afresh), (vec![3], false));
         assert!(epochs(&read(&path, second.offset, 10_000).unwrap()).is_empty());
+    }
+
+    #[test]
+    fn the_best_epoch_is_found_while_the_file_grows_and_when_it_is_cut() {
+        let scored = |epoch: u64, f1: f64| {
+            let validation = Scores { f1, ..Scores::default() };
+            let metrics = Metrics {
+                epoch,
+                learning_rate: 0.005,
+                losses: EpochLosses::default(),
+                validation,
+            };
+            serde_json::to_string(&metrics).unwrap() + "\n"
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics.jsonl");
+        let followed = Followed::default();
+        std::fs::write(&path, scored(1, 0.5) + &scored(2, 0.9)).unwrap();
+        let both = Progress { epoch: Some(2), best: Some((2, 0.9)) };
+        assert_eq!(followed.progress(&path), both);
+        std::fs::write(&path, scored(1, 0.5) + &scored(2, 0.9) + &scored(3, 0.7)).unwrap();
+        assert_eq!(followed.progress(&path), Progress { epoch: Some(3), ..both });
+        std::fs::write(&path, scored(1, 0.5)).unwrap();
+        assert_eq!(
+            followed.progress(&path),
+            Progress { epoch: Some(1), best: Some((1, 0.5)) }
+        );
     }
 
     #[test]

@@ -2,14 +2,17 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use pgn_lab::{Results, RunConfig, TestScores, files};
+use pgn_lab::{Results, RunConfig, RunDir, TestScores, files};
 use serde::Serialize;
 
 use crate::{
     catalogue::{Catalogue, Place},
-    limits, metrics,
+    limits,
     refusal::{Answer, Refusal},
 };
+
+/// What a certified machine's run holds.
+const CERTIFICATE: &str = "certificate.json";
 
 /// What the table of runs shows.
 #[derive(Debug, Serialize)]
@@ -28,10 +31,14 @@ pub struct Summary {
     pub epoch: u64,
     /// Whether `results.json`, written last, is there.
     pub finished: bool,
+    /// Whether a process is training it now.
+    pub running: bool,
     /// Whether there is a model to be rolled out.
     pub playable: bool,
-    /// F₁ on the validation set: the chosen model's, or the latest's while it trains.
+    /// F₁ on the validation set at the best epoch, so far while it trains.
     pub validation_f1: Option<f64>,
+    /// That epoch.
+    pub best_epoch: Option<u64>,
     /// One for each test size.
     pub test: Vec<TestScores>,
 }
@@ -44,6 +51,8 @@ pub struct Details {
     /// The text of `config.toml`.
     pub config: String,
     pub results: Option<Results>,
+    /// The text of `certificate.json`, if there is one.
+    pub certificate: Option<String>,
 }
 
 /// All runs, those with damaged files included.
@@ -62,7 +71,12 @@ pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
             summary.built_in = true;
             summary.playable = true;
             summary.finish(&results);
-            Ok(Details { summary, config: built_in.config.to_owned(), results: Some(results) })
+            Ok(Details {
+                summary,
+                config: built_in.config.to_owned(),
+                results: Some(results),
+                certificate: None,
+            })
         }
         Place::Folder(path) => Ok(in_folder(catalogue, id, &path)),
     }
@@ -75,7 +89,7 @@ fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
     };
     let text = read_text(catalogue, &path.join(files::CONFIG)).unwrap_or_default();
     let mut details =
-        Details { summary: Summary::empty(id, name.clone()), config: text, results: None };
+        Details { summary: Summary::empty(id, name.clone()), config: text, results: None, certificate: None };
     // Paths in errors are shortened to the file's name: the page shows which run it is.
     let shorten = |error: String| error.replace(&format!("{}/", path.display()), "");
     let config = match RunConfig::load(&path.join(files::CONFIG)) {
@@ -97,10 +111,15 @@ fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
             }
             Err(error) => details.summary.trouble = Some(shorten(error.to_string())),
         }
-    } else if let Some(last) = inside(files::METRICS).and_then(|path| metrics::last(&path)) {
-        details.summary.epoch = last.epoch;
-        details.summary.validation_f1 = Some(last.validation.f1);
+    } else {
+        details.summary.running = RunDir::is_claimed(path);
+        let metrics = inside(files::METRICS);
+        let progress = metrics.map(|path| catalogue.followed.progress(&path)).unwrap_or_default();
+        details.summary.epoch = progress.epoch.unwrap_or(0);
+        details.summary.best_epoch = progress.best.map(|(epoch, _)| epoch);
+        details.summary.validation_f1 = progress.best.map(|(_, f1)| f1);
     }
+    details.certificate = inside(CERTIFICATE).and_then(|path| read_text(catalogue, &path).ok());
     details
 }
 
@@ -117,8 +136,10 @@ impl Summary {
             epochs: 0,
             epoch: 0,
             finished: false,
+            running: false,
             playable: false,
             validation_f1: None,
+            best_epoch: None,
             test: Vec::new(),
         }
     }
@@ -137,6 +158,7 @@ impl Summary {
         self.finished = true;
         self.epoch = results.epochs;
         self.validation_f1 = Some(results.validation.f1);
+        self.best_epoch = Some(results.best_epoch);
         self.test.clone_from(&results.test);
     }
 }

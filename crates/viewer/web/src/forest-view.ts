@@ -183,8 +183,8 @@ export class ForestView {
     group.append('circle').attr('class', 'body');
     group.append('circle').attr('class', 'heat');
     group.append('circle').attr('class', 'ring');
-    group.append('text').attr('class', 'label');
-    group.append('text').attr('class', 'badge');
+    group.append('text').attr('class', 'label').attr('aria-hidden', 'true');
+    group.append('text').attr('class', 'badge').attr('aria-hidden', 'true');
     group.on('click', (_, node) => {
       this.focus(node);
       this.choose(node);
