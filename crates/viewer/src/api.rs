@@ -9,6 +9,7 @@
 //! | `GET /api/metrics?id=…&offset=…` | [`metrics::Lines`] |
 //! | `POST /api/replay` | a [`Request`], answered by a [`replay::Replay`] |
 //! | `POST /api/node` | a [`NodeRequest`], answered by a [`replay::NodeDetails`] |
+//! | `POST /api/step` | a [`step::Request`], answered by [`step::Details`] |
 //! | `GET /api/baselines?id=…` | a list of [`baselines::Baseline`] |
 //! | `POST /api/sequences` | a [`sequences::Request`], answered by a list of [`sequences::Score`] |
 //! | `POST /api/micro-steps` | a [`micro_steps::Request`], answered by [`micro_steps::MicroSteps`] |
@@ -38,7 +39,7 @@ use crate::{
     limits, metrics, micro_steps,
     refusal::{Answer, Refusal},
     replay::{NodeRequest, Request},
-    sequences, subject, summary,
+    sequences, step, subject, summary,
 };
 
 /// What all requests share. What changes in it only saves work that was done before.
@@ -68,6 +69,7 @@ pub fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/metrics", get(run_metrics))
         .route("/api/replay", post(replay))
         .route("/api/node", post(node))
+        .route("/api/step", post(one_step))
         .route("/api/baselines", get(run_baselines))
         .route("/api/sequences", post(test_sequences))
         .route("/api/micro-steps", post(inside))
@@ -161,6 +163,18 @@ async fn replay(State(app): App, body: Result<Json<Request>, JsonRejection>) -> 
 }
 
 async fn node(State(app): App, body: Result<Json<NodeRequest>, JsonRejection>) -> Response {
+    let request = match body {
+        Ok(Json(request)) => request,
+        Err(rejection) => return bad_body(rejection).into_response(),
+    };
+    let replays = Some(app.replays.clone());
+    blocking(app, replays, move |app| {
+        request.details(&subject::load(&app.catalogue, &request.replay.model)?)
+    })
+    .await
+}
+
+async fn one_step(State(app): App, body: Result<Json<step::Request>, JsonRejection>) -> Response {
     let request = match body {
         Ok(Json(request)) => request,
         Err(rejection) => return bad_body(rejection).into_response(),

@@ -41,6 +41,7 @@ mod replay;
 mod report;
 mod sequences;
 mod server;
+mod step;
 mod subject;
 mod summary;
 

@@ -12,6 +12,8 @@ pub const OPERATIONS: usize = 2000;
 pub const CELLS: usize = 200_000;
 /// Test sequences that can be asked for by number.
 pub const SEQUENCES: usize = 100;
+/// Nodes for which α is told whole: n × n numbers.
+pub const ALPHA: usize = 200;
 /// Micro-steps of one operation.
 pub const MICRO_STEPS: usize = 20_000;
 /// Nodes × operations × sequences of a test set that counting is tried on.

@@ -110,6 +110,8 @@ pub struct NodeDetails {
     pub true_mask: u8,
     /// P(mask = 1): that the node is left alone. In models with masks.
     pub mask_probability: Option<f32>,
+    /// The logit behind it, which does not saturate.
+    pub mask_logit: Option<f32>,
     /// The strongest pointer candidates, by α (equation 6). In models with attention.
     pub candidates: Option<Vec<Candidate>>,
 }
@@ -213,6 +215,16 @@ impl Request {
         Ok((one.priorities.to_vec(), Some(truth)))
     }
 
+    /// The ground truth, if it has this step.
+    pub fn truth_until(&self, run: &Run, step: usize) -> Answer<Examples> {
+        let (_, truth) = self.truth(run)?;
+        let ops = truth.as_ref().map_or(0, |truth| truth.ops);
+        match truth {
+            Some(truth) if (1..=ops).contains(&step) => examples(run, truth),
+            _ => Err(Refusal::bad(format!("step is {step}; expected from 1 to {ops}"))),
+        }
+    }
+
     /// The whole replay.
     pub fn replay(&self, run: &Run) -> Answer<Replay> {
         let (priorities, truth) = self.truth(run)?;
@@ -271,18 +283,13 @@ impl NodeRequest {
     /// What the model makes of the node.
     pub fn details(&self, run: &Run) -> Answer<NodeDetails> {
         let &NodeRequest { step, node, .. } = self;
-        let (priorities, truth) = self.replay.truth(run)?;
-        let ops = truth.as_ref().map_or(0, |truth| truth.ops);
-        let (1.., Some(truth)) = (step, truth.filter(|truth| step <= truth.ops)) else {
-            return Err(Refusal::bad(format!("step is {step}; expected from 1 to {ops}")));
-        };
-        let Some(&priority) = priorities.get(node as usize) else {
+        let truth = self.replay.truth_until(run, step)?;
+        let Some(&priority) = truth.set.priorities.get(node as usize) else {
             let n = self.replay.nodes;
             return Err(Refusal::bad(format!("node is {node}; expected below {n}")));
         };
         let mut details = None;
         let config = run.model().config();
-        let truth = examples(run, truth)?;
         roll_out(run, &truth, step, |last| {
             if last.t + 1 < step {
                 return;
@@ -298,6 +305,7 @@ impl NodeRequest {
                 true_pointer: one.pointers_after(t)[node as usize],
                 true_mask: one.mask(t)[node as usize],
                 mask_probability: logit.filter(|_| config.has_masks()).map(sigmoid),
+                mask_logit: logit.filter(|_| config.has_masks()),
                 candidates: state.attention(node).map(|alpha| strongest(&alpha)),
             });
         })?;
@@ -307,7 +315,7 @@ impl NodeRequest {
 
 /// Rolls the model out freely over the first `steps` operations of the truth, and shows each step
 /// to `see`.
-fn roll_out(
+pub fn roll_out(
     run: &Run,
     truth: &Examples,
     steps: usize,
