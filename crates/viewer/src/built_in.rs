@@ -1,6 +1,6 @@
 //! The trained models that come with the program: run directories under `models/`, built in.
 //!
-//! To replace one, copy the files of a finished run over those in `models/dsu` or `models/lct`.
+//! To replace one, copy the files of a finished run over those in its folder, `models/dsu` say.
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ pub struct BuiltIn {
     model: &'static [u8],
 }
 
-/// One for each of the paper's tasks.
-pub const MODELS: [BuiltIn; 2] = [
+/// A `pgn` for each of the paper's tasks, and a `pgn-exact` for each of those it executes.
+pub const MODELS: [BuiltIn; 4] = [
     BuiltIn {
         name: "dsu",
         config: include_str!("../models/dsu/config.toml"),
@@ -31,6 +31,18 @@ pub const MODELS: [BuiltIn; 2] = [
         config: include_str!("../models/lct/config.toml"),
         results: include_str!("../models/lct/results.json"),
         model: include_bytes!("../models/lct/model.safetensors"),
+    },
+    BuiltIn {
+        name: "dsu-ordered",
+        config: include_str!("../models/dsu-ordered/config.toml"),
+        results: include_str!("../models/dsu-ordered/results.json"),
+        model: include_bytes!("../models/dsu-ordered/model.safetensors"),
+    },
+    BuiltIn {
+        name: "forest",
+        config: include_str!("../models/forest/config.toml"),
+        results: include_str!("../models/forest/results.json"),
+        model: include_bytes!("../models/forest/model.safetensors"),
     },
 ];
 

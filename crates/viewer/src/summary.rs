@@ -112,7 +112,7 @@ fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
             Err(error) => details.summary.trouble = Some(shorten(error.to_string())),
         }
     } else {
-        details.summary.running = RunDir::is_claimed(path);
+        details.summary.running = RunDir::is_held(path);
         let metrics = inside(files::METRICS);
         let progress = metrics.map(|path| catalogue.followed.progress(&path)).unwrap_or_default();
         details.summary.epoch = progress.epoch.unwrap_or(0);

@@ -161,7 +161,17 @@ fn runs_and_curves() {
     assert_eq!(status, 200);
     let ids: Vec<_> =
         runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["built-in:dsu", "built-in:lct", "run:broken", "run:lct/gnn-3"]);
+    assert_eq!(
+        ids,
+        [
+            "built-in:dsu",
+            "built-in:lct",
+            "built-in:dsu-ordered",
+            "built-in:forest",
+            "run:broken",
+            "run:lct/gnn-3"
+        ]
+    );
     assert_eq!(runs[0]["test"][0]["nodes"], 20);
     assert_eq!((&runs[0]["finished"], &runs[0]["playable"]), (&json!(true), &json!(true)));
     assert!(runs[2]["trouble"].as_str().unwrap().starts_with("config.toml"));

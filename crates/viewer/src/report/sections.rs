@@ -230,30 +230,52 @@ fn rollouts(html: &mut Html, moving: &Moving) {
     }
 }
 
+/// The runs, those of one model and task together.
 fn runs(html: &mut Html, report: &Report, moving: &Moving) {
     html.heading("runs", "Runs");
+    let mut groups: Vec<(String, Vec<(&Run, &Vec<usize>)>)> = Vec::new();
     for (run, curves) in report.runs.iter().zip(&moving.of_run) {
-        let results = &run.results;
-        html.raw(&format!("<details><summary>{}</summary>", escape(&run.name)));
-        html.element(
-            "p",
-            &format!(
-                "{} `{}`, seed {}: {} epochs, best at {}; {} weights; {:.0} s of training.",
-                results.task,
-                results.model,
-                results.seed,
-                results.epochs,
-                results.best_epoch,
-                results.parameters,
-                results.timing.train_seconds
-            ),
-        );
-        let places: String = curves.iter().map(place).collect();
-        html.raw(&format!("<div class=\"charts\">{places}</div>"));
-        html.element("p", "Its `config.toml`, from which `pgn train --config` repeats it:");
-        html.pre(&run.config_text);
-        html.raw("</details>");
+        let name = format!("{} {}", run.results.task, run.results.model);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, runs)) => runs.push((run, curves)),
+            None => groups.push((name, vec![(run, curves)])),
+        }
     }
+    for (name, runs) in groups {
+        let count = runs.len();
+        html.element("h3", &format!("{name}, {count} run{}", if count == 1 { "" } else { "s" }));
+        runs.into_iter().for_each(|(run, curves)| one_run(html, run, curves));
+    }
+}
+
+fn one_run(html: &mut Html, run: &Run, curves: &[usize]) {
+    let results = &run.results;
+    let scores: Vec<String> =
+        results.test.iter().map(|test| format!("{:.3}", test.scores.f1)).collect();
+    html.raw(&format!(
+        "<details class=\"run\"><summary><b>{}</b>: seed {}, test F₁ {}</summary>",
+        escape(&run.name),
+        results.seed,
+        scores.join(", ")
+    ));
+    html.element(
+        "p",
+        &format!(
+            "{} `{}`, seed {}: {} epochs, best at {}; {} weights; {:.0} s of training.",
+            results.task,
+            results.model,
+            results.seed,
+            results.epochs,
+            results.best_epoch,
+            results.parameters,
+            results.timing.train_seconds
+        ),
+    );
+    let places: String = curves.iter().map(place).collect();
+    html.raw(&format!("<div class=\"charts\">{places}</div>"));
+    html.element("p", "Its `config.toml`, from which `pgn train --config` repeats it:");
+    html.pre(&run.config_text);
+    html.raw("</details>");
 }
 
 fn repeat(html: &mut Html, report: &Report) {

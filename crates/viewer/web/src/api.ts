@@ -129,24 +129,33 @@ export interface SequenceScore {
   depth: number;
 }
 
+/** Which operation to look into: the last of these. */
+export interface MicroRequest {
+  task: string;
+  nodes: number;
+  seed?: number;
+  priorities?: number[];
+  operations: [number, number][];
+}
+
 /** A micro-step of the classical structure inside an operation. */
 export interface MicroStep {
-  /** The state of the program. */
+  /** The state of the program that was executed. */
   state: string;
-  /** The line of the pseudo-code, from 0. */
-  line: number;
+  /** What the registers held after it. */
   registers: Record<string, number | null>;
-  /** Pointers written: field, node, new value (null: nil). */
+  /** Pointers written; null: nil. */
   writes: { field: string; node: number; to: number | null }[];
-  narration: string;
 }
 
 export interface MicroSteps {
   program: string;
-  code: string[];
-  /** The pointers before each operation's first micro-step, by field; null: nil. */
-  start: Record<string, (number | null)[]>;
-  operations: { u: number; v: number; answer: 0 | 1; steps: MicroStep[] }[];
+  u: number;
+  v: number;
+  answer: 0 | 1;
+  /** The nodes' pointers before the operation, by field; null: nil. */
+  fields: Record<string, (number | null)[]>;
+  steps: MicroStep[];
 }
 
 export interface About {
@@ -193,9 +202,8 @@ export const node = (request: ReplayRequest, step: number, node: number) =>
   post<NodeDetails>('/api/node', { replay: request, step, node });
 export const stepDetails = (request: ReplayRequest, step: number) =>
   post<StepDetails>('/api/step', { replay: request, step });
-export const sequences = (model: string, nodes: number, seed: number) =>
-  post<SequenceScore[]>('/api/sequences', { model, nodes, seed });
-export const microSteps = (task: string, nodes: number, seed: number, operations: [number, number][]) =>
-  post<MicroSteps>('/api/micro-steps', { task, nodes, seed, operations });
+export const sequences = (model: string, nodes: number, seed: number, count: number) =>
+  post<SequenceScore[]>('/api/sequences', { model, nodes, seed, count });
+export const microSteps = (request: MicroRequest) => post<MicroSteps>('/api/micro-steps', request);
 export const operations = (name: string, nodes: number, text: string) =>
   post<{ operations: [number, number][] }>('/api/operations', { name, nodes, text });

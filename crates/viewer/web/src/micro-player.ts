@@ -1,34 +1,39 @@
 /**
  * Step by step inside an operation: pseudo-code with the current line marked, the program's
- * registers, its memory, and a sentence for each micro-step.
+ * registers, its pointers, and a sentence for each micro-step.
  */
 
 import type { MicroSteps } from './api';
 import { h } from './dom';
+import { type Moment, unrollMicro } from './micro-memory';
 import { MiniForest } from './mini-forest';
-import { Memory } from './micro-memory';
+import { textOf } from './pseudo-code';
 
-const PAUSE = 700;
+const PAUSE = 900;
 
 export class MicroPlayer {
   readonly element: HTMLElement;
-  private readonly code = h('ol', { class: 'code' });
+  private readonly code = h('ol', { class: 'code', tabindex: 0, 'aria-label': 'Pseudo-code' });
   private readonly registers = h('dl', { class: 'registers' });
   private readonly narration = h('p', { class: 'verdict' });
   private readonly counter = h('span', { class: 'counter' });
   private readonly slider = h('input', { type: 'range', min: 0, max: 0, value: 0, class: 'scrubber', 'aria-label': 'Micro-step' });
   private readonly playing = h('button', { type: 'button', class: 'play', onclick: () => this.toggle() }, 'Play');
   private readonly forest = new MiniForest('Inside the operation');
-  private memory: Memory | null = null;
+  private moments: Moment[] = [];
+  private u = 0;
+  private v = 0;
   private at = 0;
   private timer: number | undefined;
 
-  constructor() {
+  constructor(title = 'Inside the last operation') {
     const button = (label: string, text: string, by: number) => h('button', { type: 'button', 'aria-label': label, onclick: () => this.go(this.at + by) }, text);
     this.slider.addEventListener('input', () => this.go(Number(this.slider.value)));
-    this.element = h('div', { class: 'micro', hidden: true }, h('h3', {}, 'Inside the last operation'),
+    this.element = h('div', { class: 'micro', hidden: true }, title ? h('h3', {}, title) : null,
       h('div', { class: 'steps' }, button('Micro-step back', '◀', -1), this.playing, button('Micro-step forward', '▶', 1), this.slider, this.counter),
       this.narration, h('div', { class: 'micro-parts' }, this.code, this.forest.element, this.registers));
+    // The keys belong to the player around it.
+    this.slider.addEventListener('keydown', (event) => event.stopPropagation());
   }
 
   destroy(): void {
@@ -36,15 +41,19 @@ export class MicroPlayer {
     this.forest.destroy();
   }
 
-  /** Shows the last operation; nothing for null. */
+  /** Shows an operation; nothing for null. */
   load(steps: MicroSteps | null): void {
     this.pause();
-    this.element.hidden = !steps || steps.operations.length === 0;
-    if (!steps || this.element.hidden) return;
-    this.memory = new Memory(steps);
-    this.code.replaceChildren(...steps.code.map((line) => h('li', {}, h('code', {}, line))));
-    this.slider.max = String(this.memory.moments.length - 1);
-    this.forest.prepare(this.memory.moments.map(({ pointers }) => pointers));
+    this.element.hidden = !steps;
+    if (!steps) return;
+    this.element.dataset.program = steps.program;
+    this.moments = unrollMicro(steps);
+    [this.u, this.v] = [steps.u, steps.v];
+    const { code } = textOf(steps.program);
+    this.code.replaceChildren(...code.map((line) => h('li', {}, h('code', {}, line))));
+    this.code.hidden = code.length === 0;
+    this.slider.max = String(this.moments.length - 1);
+    this.forest.prepare(this.moments.map(({ pointers }) => pointers));
     this.go(0, false);
   }
 
@@ -55,12 +64,12 @@ export class MicroPlayer {
   }
 
   private toggle(): void {
-    const last = (this.memory?.moments.length ?? 1) - 1;
     if (this.timer !== undefined) return this.pause();
-    let at = this.at === last ? 0 : this.at;
+    const last = this.moments.length - 1;
+    if (this.at === last) this.show(0, false);
     this.timer = setInterval(() => {
-      this.show(++at);
-      if (at >= last) this.pause();
+      this.show(this.at + 1);
+      if (this.at >= last) this.pause();
     }, PAUSE);
     this.playing.textContent = 'Pause';
   }
@@ -71,22 +80,30 @@ export class MicroPlayer {
   }
 
   private show(step: number, animate = true): void {
-    if (!this.memory) return;
-    const { moments, u, v } = this.memory;
+    const { moments, u, v } = this;
     this.at = Math.min(Math.max(step, 0), moments.length - 1);
     const moment = moments[this.at];
     this.slider.value = String(this.at);
     this.counter.textContent = `micro-step ${this.at} of ${moments.length - 1}`;
     this.slider.setAttribute('aria-valuetext', `${this.counter.textContent}: ${moment.narration}`);
     this.narration.textContent = moment.narration;
-    this.code.querySelector('.here')?.classList.remove('here');
-    this.code.querySelector('[aria-current]')?.removeAttribute('aria-current');
-    const line = this.code.children[moment.line];
-    line?.classList.add('here');
-    line?.setAttribute('aria-current', 'step');
+    this.mark(moment.line);
     this.registers.replaceChildren(h('dt', {}, 'state'), h('dd', {}, moment.state),
       ...Object.entries(moment.registers).flatMap(([name, node]) => [h('dt', {}, name), h('dd', {}, node ?? 'nil')]));
     const held = new Set(Object.values(moment.registers).filter((node): node is number => node !== null));
     this.forest.show({ pointers: moment.pointers, u, v, visited: held, moved: moment.moved }, animate);
+  }
+
+  private mark(line: number): void {
+    const old = this.code.querySelector('.here');
+    old?.classList.remove('here');
+    old?.removeAttribute('aria-current');
+    const now = this.code.children[line] as HTMLElement | undefined;
+    now?.classList.add('here');
+    now?.setAttribute('aria-current', 'step');
+    // Scrolled within the list only: the page stays where it is.
+    if (now && (now.offsetTop < this.code.scrollTop || now.offsetTop + now.offsetHeight > this.code.scrollTop + this.code.clientHeight)) {
+      this.code.scrollTop = now.offsetTop - this.code.clientHeight / 2;
+    }
   }
 }

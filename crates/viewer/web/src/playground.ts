@@ -4,6 +4,7 @@ import * as api from './api';
 import { announce, download, field, h, notice, wholeNumber } from './dom';
 import { Edits, type Pair, type Structure, readOperations, writeOperations } from './edits';
 import { unroll } from './history';
+import { Inside, microRequest } from './inside';
 import { mostOperations } from './limits';
 import { chooseModel, chosenModel, modelPicker } from './models';
 import { OperationTable } from './operation-table';
@@ -48,8 +49,10 @@ export const playground: View = async (root, parameters, context) => {
     h('label', { class: 'check' }, inspecting, 'clicks inspect nodes'));
   const hint = h('p', { class: 'quiet' }, 'Click two nodes, or type them, to apply an operation. New operations are added at the end.');
   const player = new Player(document, (step) => seen(step), (node) => !inspecting.checked && pick(node));
+  const inside = new Inside();
+  let replayed: api.Replay | null = null;
   const table = new OperationTable((step) => player.go(step));
-  root.replaceChildren(h('h1', {}, 'Playground'), settings, tools, hint, trouble, note, player.element, table.element);
+  root.replaceChildren(h('h1', {}, 'Playground'), settings, tools, hint, trouble, note, player.element, inside.element, table.element);
 
   let edits = new Edits(kept);
   /** The structure and the model that the picture shows. */
@@ -156,12 +159,14 @@ export const playground: View = async (root, parameters, context) => {
       step: (step) => api.stepDetails(request, step),
     };
     table.load(replay);
+    replayed = replay;
     player.load([lane], step, animate);
   };
   const seen = (step: number) => {
     if (!shown) return;
     const { nodes, seed, operations } = shown.structure;
     table.here(step);
+    if (replayed) inside.offer(microRequest(replayed, step));
     const values: Record<string, string> = { model: shown.model, nodes: String(nodes), seed: String(seed) };
     if (operations.length) values.ops = writeOperations(operations);
     if (step < operations.length) values.step = String(step);
@@ -250,6 +255,7 @@ export const playground: View = async (root, parameters, context) => {
     gone = true;
     clearTimeout(timer);
     player.destroy();
+    inside.destroy();
     document.removeEventListener('keydown', onKey);
   };
 };

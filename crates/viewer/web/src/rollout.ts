@@ -3,6 +3,7 @@
 import * as api from './api';
 import { choice, field, h, notice, wholeNumber } from './dom';
 import { unroll } from './history';
+import { Inside, microRequest } from './inside';
 import { type Source, mostNodes } from './limits';
 import { chooseModel, chosenModel, modelPicker, nameOf } from './models';
 import { Player } from './player';
@@ -27,13 +28,16 @@ export const rollout: View = async (root, parameters, context) => {
     const values: Record<string, string> = { model: model.value, source: source.value, nodes: nodes.value, sequence: sequence.value, step: String(step) };
     if (other.value) values.with = other.value;
     context.remember(values);
+    if (shown) inside.offer(microRequest(shown, step));
   });
+  const inside = new Inside();
+  let shown: api.Replay | null = null;
   const trouble = h('div');
   const list = new SequenceList((chosen) => {
     sequence.value = String(chosen);
     load(0);
   });
-  root.replaceChildren(h('h1', {}, 'Rollout'), controls, trouble, player.element, list.element);
+  root.replaceChildren(h('h1', {}, 'Rollout'), controls, trouble, player.element, inside.element, list.element);
 
   /** Models of the same task can be compared on the same sequence. */
   const offerOthers = (wanted: string) => {
@@ -80,11 +84,14 @@ export const rollout: View = async (root, parameters, context) => {
         node: (step, node) => api.node(requests[index], step, node),
         step: (step) => api.stepDetails(requests[index], step),
       }));
+      [shown] = replays;
+      inside.element.hidden = false;
       player.load(lanes, start);
-      list.offer(source.value === 'test' ? { model: runs[0].id, nodes: requests[0].nodes, seed: runs[0].seed, shown: Number(sequence.value) } : null);
+      list.offer(source.value === 'test' ? { model: runs[0].id, nodes: requests[0].nodes, seed: runs[0].seed, count: testCount(runs[0], requests[0].nodes, limits.sequences), shown: Number(sequence.value) } : null);
     } catch (error) {
       if (mine !== asked) return;
       player.hide();
+      inside.element.hidden = true;
       list.offer(null);
       trouble.replaceChildren(notice('error', (error as Error).message));
     }
@@ -102,5 +109,11 @@ export const rollout: View = async (root, parameters, context) => {
   return () => {
     asked++;
     player.destroy();
+    inside.destroy();
   };
 };
+
+/** How many test sequences of this size a run was scored on; the paper has 35. */
+function testCount(run: api.Run, nodes: number, most: number): number {
+  return Math.min(run.test.find((test) => test.nodes === nodes)?.sequences ?? 35, most);
+}

@@ -7,6 +7,8 @@ interface Subject {
   model: string;
   nodes: number;
   seed: number;
+  /** How many test sequences of this size the model was scored on. */
+  count: number;
   /** The sequence that is shown now. */
   shown: number;
 }
@@ -47,7 +49,7 @@ export class SequenceList {
     this.message.textContent = 'Computing …';
     this.body.replaceChildren();
     try {
-      const scores = await api.sequences(subject.model, subject.nodes, subject.seed);
+      const scores = await api.sequences(subject.model, subject.nodes, subject.seed, subject.count);
       if (subject !== this.subject) return;
       [this.scores, this.loaded] = [scores, key];
       this.message.textContent = `${scores.length} sequences; ${scores.filter(({ errors }) => errors === 0).length} without a wrong answer.`;

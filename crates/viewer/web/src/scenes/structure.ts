@@ -54,7 +54,7 @@ export function structureScene(): Scene {
       sentence.replaceChildren(...(last.operation
         ? [h('code', {}, `${operation}(${last.operation.u}, ${last.operation.v})`), ` = ${last.operation.truth.answer}: ${answers[last.operation.truth.answer]}.`]
         : ['Click two nodes.']));
-      const micro = operations.length ? await api.microSteps(task.value, NODES, 1, operations).catch(() => null) : null;
+      const micro = operations.length ? await api.microSteps({ task: task.value, nodes: NODES, seed: 1, operations }).catch(() => null) : null;
       if (mine === asked) inside.load(micro);
     } catch (error) {
       if (mine === asked) trouble.replaceChildren(notice('error', (error as Error).message));

@@ -43,14 +43,14 @@ async function openReport(t, options = {}) {
 test('a report opened from disk: tables, curves, players', async (t) => {
   const page = await openReport(t);
   assert.equal(await page.title(), 'What was learnt', 'no run changed it by its name');
-  const names = await page.locator('#runs ~ details > summary').allTextContents();
+  const names = await page.locator('details.run > summary b').allTextContents();
   assert.ok(names.includes(HOSTILE), 'names are text, whatever is in them');
   await page.getByRole('cell', { name: '0.895 ± 0.006' }).first().waitFor();
   assert.ok(await page.locator('.figure svg[role=img]').count() >= 6);
   assert.ok(await page.locator('[data-curves] .line-0').count() >= 2);
 
   // A run's own curves are drawn once they are unfolded, and can be read.
-  const run = page.locator('#runs ~ details').first();
+  const run = page.locator('details.run').first();
   assert.equal(await run.locator('.line-0').count(), 0);
   await run.locator('summary').click();
   await run.getByText('epoch 40: total').waitFor();
@@ -78,7 +78,7 @@ test('a report opened from disk: tables, curves, players', async (t) => {
   assert.match(await page.locator('.replay .counter').nth(1).textContent(), /^step 0 of 11/);
   await player.locator('.forest').nth(1).locator('.node').nth(7).click();
   await player.locator('.inspector').getByText('Node 7', { exact: true }).waitFor();
-  assert.match(await player.locator('.inspector').textContent(), /priority.*points to.*Mask: /s);
+  assert.match(await player.locator('.inspector').textContent(), /priority.*points to.*visited/s);
 });
 
 for (const [width, height] of SIZES) {
@@ -90,7 +90,7 @@ for (const [width, height] of SIZES) {
       await page.keyboard.press('End');
       await player.locator('.counter').getByText('step 30 of 30').waitFor();
       await page.locator('.replay').nth(1).getByRole('button', { name: 'Step forward' }).click();
-      await page.locator('#runs ~ details summary').first().click();
+      await page.locator('details.run summary').first().click();
       await page.getByText('epoch 40: total').first().waitFor();
       assert.deepEqual(await page.evaluate(findFaults), [], colorScheme);
       assert.deepEqual(await findBarriers(page), [], colorScheme);

@@ -1,0 +1,55 @@
+/** The algorithm inside the operation that a player shows, for structures that have a program. */
+
+import * as api from './api';
+import { h } from './dom';
+import { MicroPlayer } from './micro-player';
+
+export class Inside {
+  readonly element: HTMLDetailsElement;
+  private readonly micro = new MicroPlayer('');
+  private readonly message = h('p', { class: 'quiet' });
+  private request: api.MicroRequest | null = null;
+  private asked = 0;
+
+  constructor() {
+    this.element = h('details', { class: 'inside' }, h('summary', {}, 'Inside this operation: the algorithm, line by line'), this.message, this.micro.element);
+    this.element.addEventListener('toggle', () => this.load());
+  }
+
+  destroy(): void {
+    this.asked++;
+    this.micro.destroy();
+  }
+
+  /** Which operation is shown: the last of these; null for none. */
+  offer(request: api.MicroRequest | null): void {
+    this.request = request;
+    this.load();
+  }
+
+  private async load(): Promise<void> {
+    const asked = ++this.asked;
+    if (!this.element.open) return;
+    if (!this.request || this.request.operations.length === 0) {
+      this.micro.load(null);
+      this.message.textContent = 'No operation yet: go to step 1.';
+      return;
+    }
+    try {
+      const steps = await api.microSteps(this.request);
+      if (asked !== this.asked) return;
+      this.message.textContent = '';
+      this.micro.load(steps);
+    } catch (error) {
+      if (asked !== this.asked) return;
+      this.micro.load(null);
+      this.message.textContent = (error as Error).message;
+    }
+  }
+}
+
+/** The request for the operation that a replay shows at a step. */
+export function microRequest(replay: api.Replay, step: number): api.MicroRequest {
+  const operations = replay.steps.slice(0, step).map(({ u, v }): [number, number] => [u, v]);
+  return { task: replay.task, nodes: replay.nodes, priorities: replay.priorities, operations };
+}
