@@ -84,6 +84,15 @@ export function checkbox(label: string, checked: boolean, changed: (on: boolean)
   return h('label', { class: 'check' }, box, label);
 }
 
+/** Makes these the children of `parent`, and touches none that are there already in this order. */
+export function reconcile(parent: HTMLElement, elements: HTMLElement[]): void {
+  const wanted = new Set<Element>(elements);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  elements.forEach((element, index) => {
+    if (parent.children[index] !== element) parent.insertBefore(element, parent.children[index] ?? null);
+  });
+}
+
 /** A file of this text, saved by the browser. */
 export function download(name: string, text: string, type = 'text/plain'): void {
   const url = URL.createObjectURL(new Blob([text], { type }));

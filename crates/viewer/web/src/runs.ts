@@ -1,7 +1,7 @@
 /** The table of runs. */
 
 import * as api from './api';
-import { checkbox, h, marked, notice, score } from './dom';
+import { checkbox, h, marked, notice, reconcile, score } from './dom';
 import { Facets } from './facets';
 import { compareValues, plusMinus, progress, spread, stateOf, testF1, testSizes } from './run-state';
 import type { View } from './view';
@@ -114,7 +114,7 @@ export const runs: View = async (root, parameters, context) => {
       return element;
     });
     const focused = (document.activeElement as HTMLElement | null)?.dataset.group;
-    if (elements.length !== body.children.length || elements.some((element, index) => body.children[index] !== element)) body.replaceChildren(...elements);
+    reconcile(body, elements);
     if (focused) [...body.querySelectorAll<HTMLElement>('[data-group]')].find((button) => button.dataset.group === focused)?.focus();
     const matching = facets.matching(all).length;
     count.textContent = matching === all.length ? `${all.length} runs` : `${matching} of ${all.length} runs`;
