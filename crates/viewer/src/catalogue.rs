@@ -44,7 +44,11 @@ impl Catalogue {
             let there = path.canonicalize().and_then(|path| fs::read_dir(&path).map(|_| path));
             there.map_err(|source| Error::Folder { path: path.to_owned(), source })
         };
-        Ok(Catalogue { folder: folder.map(canonical).transpose()?, tasks, followed: Followed::default() })
+        Ok(Catalogue {
+            folder: folder.map(canonical).transpose()?,
+            tasks,
+            followed: Followed::default(),
+        })
     }
 
     /// The folder being served, as the page shows it.

@@ -149,12 +149,8 @@ mod tests {
     fn the_best_epoch_is_found_while_the_file_grows_and_when_it_is_cut() {
         let scored = |epoch: u64, f1: f64| {
             let validation = Scores { f1, ..Scores::default() };
-            let metrics = Metrics {
-                epoch,
-                learning_rate: 0.005,
-                losses: EpochLosses::default(),
-                validation,
-            };
+            let metrics =
+                Metrics { epoch, learning_rate: 0.005, losses: EpochLosses::default(), validation };
             serde_json::to_string(&metrics).unwrap() + "\n"
         };
         let dir = tempfile::tempdir().unwrap();
@@ -166,10 +162,7 @@ mod tests {
         std::fs::write(&path, scored(1, 0.5) + &scored(2, 0.9) + &scored(3, 0.7)).unwrap();
         assert_eq!(followed.progress(&path), Progress { epoch: Some(3), ..both });
         std::fs::write(&path, scored(1, 0.5)).unwrap();
-        assert_eq!(
-            followed.progress(&path),
-            Progress { epoch: Some(1), best: Some((1, 0.5)) }
-        );
+        assert_eq!(followed.progress(&path), Progress { epoch: Some(1), best: Some((1, 0.5)) });
     }
 
     #[test]

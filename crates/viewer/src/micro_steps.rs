@@ -101,8 +101,7 @@ impl Request {
         limits::check(n, self.operations.len())?;
         for (index, &[u, v]) in self.operations.iter().enumerate() {
             let checked = Operation { u, v }.check(n);
-            checked
-                .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
+            checked.map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
         }
         let Some((&[u, v], before)) = self.operations.split_last() else {
             return Err(Refusal::bad("no operations were given; expected at least 1"));
@@ -135,9 +134,8 @@ impl Request {
 /// The operation that the paper's sequences are made of.
 fn query(machine: &Machine) -> Answer<usize> {
     let operations = &machine.signature().operations;
-    let found = operations
-        .iter()
-        .position(|one| one.name.starts_with("query") && one.arguments.len() == 2);
+    let found =
+        operations.iter().position(|one| one.name.starts_with("query") && one.arguments.len() == 2);
     found.ok_or_else(|| {
         let name = &machine.signature().name;
         Refusal::missing(format!("the program {name:?} has no query of two nodes"))

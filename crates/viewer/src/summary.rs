@@ -88,8 +88,12 @@ fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
         Some(name) => name.to_owned(),
     };
     let text = read_text(catalogue, &path.join(files::CONFIG)).unwrap_or_default();
-    let mut details =
-        Details { summary: Summary::empty(id, name.clone()), config: text, results: None, certificate: None };
+    let mut details = Details {
+        summary: Summary::empty(id, name.clone()),
+        config: text,
+        results: None,
+        certificate: None,
+    };
     // Paths in errors are shortened to the file's name: the page shows which run it is.
     let shorten = |error: String| error.replace(&format!("{}/", path.display()), "");
     let config = match RunConfig::load(&path.join(files::CONFIG)) {
