@@ -10,7 +10,8 @@
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
-//! | many runs | [`Queue`], [`work()`](work), [`Collection`] |
+//! | many runs | [`Sweep`], [`Queue`], [`work()`](work), [`Collection`] |
+//! | who may write in a run directory | [`Lease`] |
 //!
 //! What the paper measured, and its tables, are in `pgn-paper`.
 //!
@@ -28,11 +29,13 @@ mod config_tests;
 mod counting;
 mod data;
 mod error;
+mod estimate;
 mod evaluate;
 mod events;
 mod examples;
 pub mod files;
 mod group;
+pub mod indices;
 mod lease;
 mod metrics;
 mod prediction;
@@ -47,6 +50,7 @@ mod scores;
 mod stop;
 mod story;
 mod stream;
+mod sweep;
 mod table;
 mod teacher;
 mod test;
@@ -61,6 +65,7 @@ pub use config::{DataConfig, RunConfig, TestConfig, Transitions, overlay};
 pub use counting::Counting;
 pub use data::Data;
 pub use error::{Error, Result};
+pub use estimate::Estimate;
 pub use evaluate::{evaluate, evaluate_examples, evaluate_set};
 pub use events::{Event, EventFile, read_events};
 pub use examples::Examples;
@@ -80,6 +85,7 @@ pub use scores::{Execution, Scores, Tally, TestScores};
 pub use stop::Stop;
 pub use story::{Step, Wrong, story};
 pub use stream::{evaluate_stream, evaluate_streams};
+pub use sweep::Sweep;
 pub use table::{Table, title};
 pub use teacher::Teacher;
 pub use train::{Outcome, Progress, Session, train};

@@ -28,6 +28,9 @@ pub struct Entry {
     pub model: String,
     /// The seed.
     pub seed: u64,
+    /// What else tells it from the others: a condition, settings; `None` where nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// The run directory.
     pub directory: PathBuf,
     /// The entry that must be finished before: the run whose pointers this one is given.
@@ -124,6 +127,12 @@ impl Queue {
         RunConfig::resolve(settings)
     }
 
+    /// The entry that this one still waits for.
+    pub fn waits_for(&self, entry: &Entry) -> Option<&Entry> {
+        let teacher = &self.entries[entry.depends_on?];
+        (!is_finished(&teacher.directory)).then_some(teacher)
+    }
+
     /// The epochs of an entry; known before what it depends on is finished.
     pub fn epochs(&self, entry: &Entry) -> Result<u64> {
         match entry.settings.get("epochs") {
@@ -136,7 +145,11 @@ impl Queue {
 impl Entry {
     /// What the entry is called in messages.
     pub fn name(&self) -> String {
-        format!("{} {} seed {}", self.task, self.model, self.seed)
+        let Entry { task, model, seed, .. } = self;
+        match &self.variant {
+            None => format!("{task} {model} seed {seed}"),
+            Some(variant) => format!("{task} {model} {variant} seed {seed}"),
+        }
     }
 
     /// How far it is.
@@ -155,6 +168,13 @@ impl Entry {
 
     fn sets(&self, key: &str) -> bool {
         self.settings.contains_key(key)
+    }
+}
+
+impl State {
+    /// Whether there is work to do that nobody is at.
+    pub fn is_todo(self) -> bool {
+        matches!(self, State::Waiting | State::Stopped { .. })
     }
 }
 
@@ -179,6 +199,7 @@ mod tests {
             task: "dsu".into(),
             model: "gnn".into(),
             seed: 0,
+            variant: None,
             directory: directory.into(),
             depends_on: None,
             settings,

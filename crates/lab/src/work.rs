@@ -9,10 +9,10 @@ use std::{
         Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
-use crate::{Entry, Error, Outcome, Progress, Queue, Result, Results, Session, train};
+use crate::{Entry, Error, Lease, Outcome, Progress, Queue, Result, Results, Session, train};
 
 /// How to work through a queue; nothing in here changes any outcome.
 pub struct Work<'a> {
@@ -50,6 +50,9 @@ pub struct Summary {
     pub finished: usize,
     /// Entries that failed, by index, and why.
     pub failed: Vec<(usize, String)>,
+    /// Entries that could not be begun, by index, and why: what they depend on is not finished, or
+    /// another process is at them. Only where entries were named.
+    pub not_ready: Vec<(usize, String)>,
     /// Whether it was told to stop.
     pub stopped: bool,
 }
@@ -57,35 +60,54 @@ pub struct Summary {
 /// Time from one look at an entry that another process is at to the next.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
+const PENDING: Stage = Stage::Pending { not_before: None, beat: None };
+
 #[derive(Clone, Debug)]
 enum Stage {
-    Pending { not_before: Option<Instant> },
+    /// `beat` is the last heartbeat of another process that was at it.
+    Pending {
+        not_before: Option<Instant>,
+        beat: Option<SystemTime>,
+    },
     Active,
     Finished,
     Failed(String),
+    NotReady(String),
 }
 
 struct Shared<'a> {
     queue: &'a Queue,
-    /// Whether an entry is wanted; others are only done where one that is wanted needs them.
+    /// Whether an entry is wanted.
     wanted: Vec<bool>,
+    /// Whether entries were named, which then are not waited for.
+    named: bool,
     stages: Mutex<Vec<Stage>>,
     changed: Condvar,
 }
 
-/// Works until every wanted entry is finished or has failed, or until told to stop. `only` says
-/// which are wanted; what they depend on is done as well where nobody else is at it.
+/// Works until every entry is finished or has failed, or until told to stop.
+///
+/// With `only`, these entries are worked on and no others, and nobody waits for anybody else: an
+/// entry that depends on an unfinished one, or that another process is at, is not ready. To tell
+/// a process that is at work from one that is gone, its next heartbeat is waited for; if there is
+/// none until its lease has expired, the run is taken over.
 pub fn work(queue: &Queue, only: Option<&[usize]>, work: &Work<'_>) -> Result<Summary> {
     let count = queue.entries().len();
     let mut wanted = vec![only.is_none(); count];
+    let mut stages = vec![PENDING; count];
     for &index in only.unwrap_or_default() {
-        let entry = queue.entry(index)?;
-        for index in [Some(index), entry.depends_on].into_iter().flatten() {
-            wanted[index] = true;
+        wanted[queue.entry(index)?.index] = true;
+    }
+    for &index in only.unwrap_or_default() {
+        let teacher = queue.waits_for(queue.entry(index)?);
+        if let Some(teacher) = teacher.filter(|teacher| !wanted[teacher.index]) {
+            let why = format!("it waits for {} (entry {})", teacher.name(), teacher.index);
+            stages[index] = Stage::NotReady(why);
         }
     }
-    let stages = vec![Stage::Pending { not_before: None }; count];
-    let shared = Shared { queue, wanted, stages: Mutex::new(stages), changed: Condvar::new() };
+    let stages = Mutex::new(stages);
+    let named = only.is_some();
+    let shared = Shared { queue, wanted, named, stages, changed: Condvar::new() };
     std::thread::scope(|scope| {
         let workers: Vec<_> =
             (0..work.workers.max(1)).map(|_| scope.spawn(|| shared.worker(work))).collect();
@@ -101,6 +123,7 @@ pub fn work(queue: &Queue, only: Option<&[usize]>, work: &Work<'_>) -> Result<Su
         match stage {
             Stage::Finished => summary.finished += 1,
             Stage::Failed(why) => summary.failed.push((index, why)),
+            Stage::NotReady(why) => summary.not_ready.push((index, why)),
             _ => {}
         }
     }
@@ -113,14 +136,14 @@ impl Shared<'_> {
             .num_threads(work.threads_per_run.max(1))
             .build()
             .map_err(|error| Error::Request(format!("cannot start threads: {error}")))?;
-        while let Some(entry) = self.next(work.stop) {
-            let stage = pool.install(|| self.train(entry, work));
+        while let Some((entry, beat)) = self.next(work.stop) {
+            let stage = pool.install(|| self.train(entry, beat, work));
             self.set(entry.index, stage);
         }
         Ok(())
     }
 
-    fn train(&self, entry: &Entry, work: &Work<'_>) -> Stage {
+    fn train(&self, entry: &Entry, beat: Option<SystemTime>, work: &Work<'_>) -> Stage {
         let session = Session {
             task: None,
             checkpoint_every: work.checkpoint_every,
@@ -138,11 +161,16 @@ impl Shared<'_> {
                 (work.observe)(entry, Event::Skipped);
                 Stage::Finished
             }
-            Ok(Outcome::Stopped { .. }) => Stage::Pending { not_before: None },
+            Ok(Outcome::Stopped { .. }) => PENDING,
             // Lost: whoever took it over is at it now.
             Err(Error::Locked { .. } | Error::Lost { .. }) => {
                 (work.observe)(entry, Event::Elsewhere);
-                Stage::Pending { not_before: Some(Instant::now() + LOOK_AGAIN) }
+                let last = Lease::holder(&entry.directory).map(|holder| holder.beat);
+                if self.named && beat.is_some() && last.is_some() && beat != last {
+                    return Stage::NotReady("another process is training it".to_owned());
+                }
+                let not_before = Some(Instant::now() + LOOK_AGAIN);
+                Stage::Pending { not_before, beat: beat.or(last) }
             }
             Err(error) => {
                 (work.observe)(entry, Event::Failed(&error));
@@ -157,7 +185,7 @@ impl Shared<'_> {
     }
 
     /// The next entry to do, waiting for one if need be; `None` when there are no more.
-    fn next(&self, stop: &AtomicBool) -> Option<&Entry> {
+    fn next(&self, stop: &AtomicBool) -> Option<(&Entry, Option<SystemTime>)> {
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if stop.load(Ordering::Relaxed) {
@@ -166,17 +194,22 @@ impl Shared<'_> {
             let now = Instant::now();
             let mut left = false;
             for entry in self.queue.entries().iter().filter(|entry| self.wanted[entry.index]) {
-                let teacher = entry.depends_on.map(|index| stages[index].clone());
+                let teacher = entry.depends_on.filter(|&index| self.wanted[index]);
+                let teacher = teacher.map(|index| stages[index].clone());
                 match (&stages[entry.index], teacher) {
                     (Stage::Pending { .. }, Some(Stage::Failed(_))) => {
                         let why = "its teacher failed".to_owned();
                         stages[entry.index] = Stage::Failed(why);
                     }
-                    (Stage::Pending { not_before }, None | Some(Stage::Finished))
+                    (Stage::Pending { .. }, Some(Stage::NotReady(_))) => {
+                        let why = "what it depends on is not ready either".to_owned();
+                        stages[entry.index] = Stage::NotReady(why);
+                    }
+                    (&Stage::Pending { not_before, beat }, None | Some(Stage::Finished))
                         if not_before.is_none_or(|time| time <= now) =>
                     {
                         stages[entry.index] = Stage::Active;
-                        return Some(entry);
+                        return Some((entry, beat));
                     }
                     (Stage::Pending { .. } | Stage::Active, _) => left = true,
                     _ => {}

@@ -76,6 +76,7 @@ pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue>
                     task: task.clone(),
                     model: model.clone(),
                     seed,
+                    variant: None,
                     directory: out.join(task).join(model).join(format!("seed-{seed}")),
                     depends_on,
                     settings: settings.clone(),

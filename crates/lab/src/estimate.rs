@@ -1,0 +1,86 @@
+//! How long a run will take: from runs of the same queue that are finished, or from what one core
+//! did when this was written.
+
+use crate::{Entry, Queue, Results, RunConfig, is_finished};
+
+/// Seconds that one core takes for a unit of work, measured on 100 runs of the paper's grid on an
+/// AVX2 core (results/paper/runs.json): their lower quartile was 27 to 30 ms an epoch.
+const SECONDS_PER_UNIT: f64 = 2e-7;
+
+/// Estimates for the entries of a queue.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// Model and seconds per unit of each finished run.
+    measured: Vec<(String, f64)>,
+}
+
+impl Estimate {
+    /// Looks at the finished runs of a queue.
+    pub fn new(queue: &Queue) -> Estimate {
+        let finished = queue.entries().iter().filter(|entry| is_finished(&entry.directory));
+        let rate = |entry: &Entry| {
+            let timing = Results::load(&entry.directory).ok()?.timing;
+            let seconds = timing.train_seconds * timing.threads.max(1) as f64;
+            let rate = seconds / units(queue, entry)?;
+            (rate.is_finite() && rate > 0.0).then(|| (entry.model.clone(), rate))
+        };
+        Estimate { measured: finished.filter_map(rate).collect() }
+    }
+
+    /// Seconds on one core for an entry from its beginning, by the median of the finished runs of
+    /// its model, or of all; `None` if its settings are only known once its teacher is finished.
+    pub fn seconds(&self, queue: &Queue, entry: &Entry) -> Option<f64> {
+        let rates = |all: bool| {
+            let of_model =
+                self.measured.iter().filter(move |(model, _)| all || *model == entry.model);
+            median(of_model.map(|(_, rate)| *rate).collect())
+        };
+        let rate = rates(false).or_else(|| rates(true)).unwrap_or(SECONDS_PER_UNIT);
+        Some(rate * units(queue, entry)?)
+    }
+}
+
+/// What a run's time is about proportional to: sequences × operations × nodes, three times for a
+/// forward and a backward pass.
+fn units(queue: &Queue, entry: &Entry) -> Option<f64> {
+    // A teacher's file need not be there yet, and does not matter here.
+    let student = entry.depends_on.is_some();
+    let config = if student {
+        let teacher = Entry { model: "pgn".into(), depends_on: None, ..entry.clone() };
+        queue.config(&teacher).ok()?
+    } else {
+        queue.config(entry).ok()?
+    };
+    let RunConfig { data, network, epochs, evaluate_every, .. } = &config;
+    let sizes = data.nodes.len().max(1) as f64;
+    let per_sequence: f64 =
+        data.nodes.iter().zip(&data.ops).map(|(&n, &ops)| n as f64 * ops as f64 / sizes).sum();
+    let passes = 3.0 * data.sequences as f64
+        + data.validation_sequences as f64 / (*evaluate_every).max(1) as f64;
+    let width = (network.k as f64 / 32.0).powi(2);
+    Some(*epochs as f64 * passes * per_sequence * width)
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sweep;
+
+    #[test]
+    fn estimates_grow_with_the_work_and_cover_students() {
+        let text = "[sweep]\ntask = ['dsu']\nmodel = ['pgn', 'pgn-ptrs']\nepochs = [100, 200]\n";
+        let queue = Sweep::parse(text).unwrap().queue("nowhere".as_ref()).unwrap();
+        let estimate = Estimate::new(&queue);
+        let seconds: Vec<f64> =
+            queue.entries().iter().map(|entry| estimate.seconds(&queue, entry).unwrap()).collect();
+        assert_eq!(seconds.len(), 4);
+        assert!((seconds[2] / seconds[0] - 2.0).abs() < 1e-9, "{seconds:?}");
+        assert_eq!(seconds[0], seconds[1]);
+        assert!((1.0..10.0).contains(&seconds[0]), "{seconds:?}");
+    }
+}
