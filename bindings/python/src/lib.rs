@@ -16,6 +16,7 @@ mod rollout;
 mod score;
 mod state;
 mod structures;
+mod sweep;
 mod train;
 mod unfinished;
 mod viewer;
@@ -46,6 +47,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(score::score, module)?,
         wrap_pyfunction!(viewer::player, module)?,
         wrap_pyfunction!(viewer::pretrained, module)?,
+        wrap_pyfunction!(sweep::sweep_list, module)?,
+        wrap_pyfunction!(sweep::sweep_run, module)?,
+        wrap_pyfunction!(sweep::sweep_tables, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
         wrap_pyfunction!(unfinished::unfinished, module)?,

@@ -20,7 +20,8 @@ pub struct GridDisplay {
 }
 
 struct Counts {
-    epochs_per_run: u64,
+    /// Epochs to do, by entry.
+    epochs: Vec<u64>,
     /// Epochs done, by entry, now and at the beginning of this session.
     done: Vec<u64>,
     before: u64,
@@ -35,12 +36,14 @@ struct Counts {
 impl GridDisplay {
     /// A display for the entries in `only`, or all.
     pub fn new(grid: &Queue, only: Option<&[usize]>) -> Result<GridDisplay> {
-        let epochs_per_run = grid.epochs(grid.entry(0)?)?;
+        let epochs: Vec<u64> =
+            grid.entries().iter().map(|entry| grid.epochs(entry)).collect::<Result<_, _>>()?;
         let wanted = only.map_or(grid.entries().len(), <[usize]>::len);
-        let total = epochs_per_run * wanted as u64;
+        let is_wanted = |index: &usize| only.is_none_or(|only| only.contains(index));
+        let total = (0..epochs.len()).filter(is_wanted).map(|index| epochs[index]).sum();
         let mut done = vec![0; grid.entries().len()];
         for entry in grid.entries() {
-            if only.is_none_or(|only| only.contains(&entry.index))
+            if is_wanted(&entry.index)
                 && let State::Stopped { epoch } = entry.state()
             {
                 done[entry.index] = epoch;
@@ -57,7 +60,7 @@ impl GridDisplay {
         });
         let now = Instant::now();
         let state = Counts {
-            epochs_per_run,
+            epochs,
             done,
             before,
             finished: 0,
@@ -78,8 +81,8 @@ impl GridDisplay {
             QueueEvent::Progress(progress) => state.done[entry.index] = progress.epoch,
             QueueEvent::Skipped => {
                 // Finished before, or by someone else: no work of this session.
-                state.before += state.epochs_per_run - state.done[entry.index];
-                state.done[entry.index] = state.epochs_per_run;
+                state.before += state.epochs[entry.index] - state.done[entry.index];
+                state.done[entry.index] = state.epochs[entry.index];
                 state.finished += 1;
                 if let Some(bar) = &self.bar {
                     bar.set_position(state.done.iter().sum());
@@ -92,7 +95,7 @@ impl GridDisplay {
             }
             QueueEvent::Elsewhere => {}
             QueueEvent::Finished(results) => {
-                state.done[entry.index] = state.epochs_per_run;
+                state.done[entry.index] = state.epochs[entry.index];
                 state.finished += 1;
                 let scores: Vec<String> = results
                     .test

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 
 mod analyse;
 mod bench;
+mod cluster;
 mod eval;
 mod figures;
 mod generate;
@@ -15,6 +16,8 @@ mod grid_table;
 mod interrupt;
 mod output;
 mod progress;
+mod queue_args;
+mod queue_list;
 mod recipe;
 mod report;
 mod reproduce;
@@ -22,6 +25,7 @@ mod rollout;
 mod scores_table;
 mod serve;
 mod story_text;
+mod sweep;
 mod tasks;
 mod threads;
 mod train;
@@ -34,6 +38,8 @@ commands! {
     Verify(verify),
     Rollout(rollout),
     Reproduce(reproduce),
+    Sweep(sweep),
+    Cluster(cluster),
     Analyse(analyse),
     Figures(figures),
     Report(report),

@@ -37,12 +37,23 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-/// Ctrl-C was pressed; the sentence says how to go on.
+/// Exit code of a command that was told to stop, by Ctrl-C or a signal: start it again to go on.
+pub const STOPPED: u8 = 130;
+/// Exit code of a command whose turn has not come: try again later (`EX_TEMPFAIL`).
+pub const NOT_READY: u8 = 75;
+
+/// Ctrl-C was pressed, or a signal asked for the end; the sentence says how to go on.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Interrupted(pub String);
 
-/// 0 on success; 130 after Ctrl-C, as shells have it; else 1, after one line that says what went wrong.
+/// What was asked for has to wait for something else; the sentence says for what.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotReady(pub String);
+
+/// 0 on success; [`STOPPED`] and [`NOT_READY`] where that is the case; else 1, after one line that
+/// says what went wrong.
 pub fn exit_code(result: anyhow::Result<()>) -> u8 {
     let Err(error) = result else { return 0 };
     // Whoever reads the output has seen enough, as in `pgn … | head`.
@@ -52,7 +63,11 @@ pub fn exit_code(result: anyhow::Result<()>) -> u8 {
     }
     if error.is::<Interrupted>() {
         let _ = writeln!(io::stderr(), "{error}");
-        return 130;
+        return STOPPED;
+    }
+    if error.is::<NotReady>() {
+        let _ = writeln!(io::stderr(), "{error}");
+        return NOT_READY;
     }
     // There is nobody left to tell if this fails too.
     let _ = writeln!(io::stderr(), "error: {error:#}");

@@ -2,7 +2,15 @@
 
 use anyhow::{Result, bail};
 
-/// A pool of that many threads; one per core unless given.
+/// The number of threads unless told otherwise: `SLURM_CPUS_PER_TASK` in a Slurm job, else the cores
+/// that this process may use, by its affinity and the limit of its control group.
+pub fn default() -> usize {
+    let allotted = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.parse().ok());
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    allotted.filter(|&cores| cores > 0).unwrap_or(available)
+}
+
+/// A pool of that many threads; [`default()`] unless given.
 ///
 /// If there is one for every core, each keeps to its own: schedulers are quick to put a thread that
 /// was asleep beside the one that woke it, where the two take turns.
@@ -10,7 +18,8 @@ pub fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
     if threads == Some(0) {
         bail!("--threads is 0; expected at least 1");
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build()?;
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or_else(default)).build()?;
     let cores = cores();
     if cores.len() == pool.current_num_threads() {
         pool.broadcast(|thread| keep_to(cores[thread.index()]));

@@ -80,16 +80,18 @@ fn several_processes_share_a_grid_and_one_entry_is_a_job() {
     let alone = format!("reproduce --out alone --jobs 1 --threads 2 {GRID} {SMALL}");
     stdout(here, &alone);
 
-    // Three at once on one folder: two whole queues, and a job for the student of entry 2.
+    // Three at once on one folder: two whole queues, and a job for one entry, which does not wait
+    // if one of the others is training it.
     let shared = format!("reproduce --out shared {GRID} {SMALL}");
     let children = [
         start(here, &shared),
         start(here, &format!("{shared} --jobs 1")),
         start(here, &format!("{shared} --only 2")),
     ];
-    for child in children {
+    for (index, child) in children.into_iter().enumerate() {
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let ended = output.status.success() || (index == 2 && output.status.code() == Some(75));
+        assert!(ended, "{}", String::from_utf8_lossy(&output.stderr));
     }
     for task in ["dsu", "lct"] {
         for model in ["pgn", "pgn-ptrs", "gnn", "pgn-nm"] {
@@ -102,12 +104,29 @@ fn several_processes_share_a_grid_and_one_entry_is_a_job() {
         }
     }
 
-    // One entry of a fresh grid does its teacher first, and nothing else.
+    // A student without its teacher is not ready, and says so at once; nothing is begun.
     let fresh = format!("reproduce --out fresh {GRID} {SMALL}");
-    stdout(here, &format!("{fresh} --only 1"));
-    let listed = stdout(here, &format!("{fresh} --list"));
-    assert_eq!(listed.matches(" finished ").count(), 2, "{listed}");
+    let output = pgn(here, &format!("{fresh} --only 1")).output().unwrap();
+    assert_eq!(output.status.code(), Some(75));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let sentence = "1 of 1 runs are not ready; the first, dsu pgn-ptrs seed 0: it waits for dsu pgn \
+                    seed 0 (entry 0)\n";
+    assert_eq!(stderr, sentence);
+    assert!(!here.join("fresh").exists());
+
+    // Entries that are ready are done, in order, and no others.
+    assert_eq!(stdout(here, &format!("{fresh} --array --state ready")), "0,2-4,6-8,10-12,14,15\n");
+    stdout(here, &format!("{fresh} --only 0-1"));
+    assert_eq!(stdout(here, &format!("{fresh} --array --state finished")), "0,1\n");
+    assert_eq!(stdout(here, &format!("{fresh} --array --state todo")), "2-15\n");
     assert!(run(&here.join("fresh"), "dsu", "pgn-ptrs", 0).join("results.json").exists());
+    let list = stdout(here, &format!("{fresh} --list --json --state todo"));
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert_eq!((&list[0]["index"], &list[0]["waits_for"]), (&2.into(), &serde_json::Value::Null));
+    assert_eq!((&list[3]["index"], &list[3]["waits_for"]), (&5.into(), &4.into()));
+    assert!(list[3]["estimated_seconds"].as_f64().unwrap() >= 0.0, "{list}");
+    let sentence = refused(here, &format!("{fresh} --only 1,1"));
+    assert!(sentence.contains("holds 1 twice"), "{sentence}");
     let sentence = refused(here, &format!("{fresh} --only 16"));
     assert!(sentence.contains("there is no entry 16"), "{sentence}");
 }

@@ -75,6 +75,22 @@ impl Error {
         move |cause| Error::Io { verb, path: path.to_owned(), cause }
     }
 
+    /// The same error about the file that the user knows: what is written under one name and then
+    /// renamed fails under the first.
+    pub(crate) fn about(mut self, draft: &Path, target: &Path) -> Error {
+        use pgn_structures::Error as Structures;
+        let path = match &mut self {
+            Error::Io { path, .. }
+            | Error::Structures(Structures::Io { path, .. })
+            | Error::Engine(pgn_engine::Error::Write(Structures::Io { path, .. })) => path,
+            _ => return self,
+        };
+        if path == draft {
+            target.clone_into(path);
+        }
+        self
+    }
+
     /// A file with the wrong contents.
     pub(crate) fn file(path: &Path, trouble: impl Into<String>) -> Error {
         Error::File { path: path.to_owned(), trouble: trouble.into() }

@@ -34,7 +34,8 @@ impl RunDir {
     /// Lets `write` make a file at a path it is given, and puts that in place as `name`, unless the
     /// directory is no longer this process's: see [`Lease::place`].
     pub fn place<T>(&self, name: &str, write: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-        self.lease.place(name, write)
+        let target = self.file(name);
+        self.lease.place(name, |draft| write(draft).map_err(|error| error.about(draft, &target)))
     }
 
     /// Writes a file whole or not at all.

@@ -29,6 +29,9 @@ __all__ = [
     "score",
     "player",
     "pretrained",
+    "sweep_list",
+    "sweep_run",
+    "sweep_tables",
     "resolve",
     "Recorded",
     "train",
@@ -191,6 +194,11 @@ def player(
     pointers: _U32 | None,
 ) -> str: ...
 def pretrained() -> dict[str, dict[str, bytes]]: ...
+def sweep_list(sweep: str, out: _Path) -> str: ...
+def sweep_run(
+    sweep: str, out: _Path, index: int, threads: int, checkpoint_every: float
+) -> str: ...
+def sweep_tables(sweep: str, out: _Path) -> str: ...
 def resolve(settings: str, file: _Path | None, task: Task | Recorded | None) -> str: ...
 def train(
     settings: str,

@@ -1,0 +1,1 @@
+"""Sweeps on clusters. :mod:`pgn.cluster.ray` runs them on Ray; for Slurm, see ``pgn cluster``."""

@@ -1,0 +1,130 @@
+//! Sweeps: what is in one, how far it is, and training one of its entries.
+
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use pgn_lab::{Checkpoint, Entry, Estimate, Queue, State, Summary, Sweep, Work, files};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyValueError},
+    prelude::*,
+};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// How often Python's signal handlers get their turn while a run lasts.
+const LISTEN: Duration = Duration::from_millis(50);
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    name: String,
+    state: &'static str,
+    /// Epochs in the last checkpoint, and to do in all.
+    epoch: u64,
+    epochs: u64,
+    waits_for: Option<usize>,
+    estimated_seconds: Option<f64>,
+}
+
+/// The entries of a sweep, given as the text of its file, as a JSON list.
+#[pyfunction]
+pub fn sweep_list(py: Python<'_>, sweep: &str, out: PathBuf) -> PyResult<String> {
+    let listed = py.detach(|| -> pgn_lab::Result<_> {
+        let queue = queue(sweep, &out)?;
+        let estimate = Estimate::new(&queue);
+        let line = |entry: &Entry| {
+            let epochs = queue.epochs(entry)?;
+            let (state, epoch) = match entry.state() {
+                State::Finished => ("finished", epochs),
+                State::Running => {
+                    let path = entry.directory.join(files::CHECKPOINT);
+                    ("running", Checkpoint::epoch_of(&path).unwrap_or(0))
+                }
+                State::Stopped { epoch } => ("stopped", epoch),
+                State::Waiting => ("waiting", 0),
+            };
+            let line = Line {
+                entry,
+                name: entry.name(),
+                state,
+                epoch,
+                epochs,
+                waits_for: queue.waits_for(entry).map(|teacher| teacher.index),
+                estimated_seconds: estimate.seconds(&queue, entry),
+            };
+            Ok(serde_json::json!(line))
+        };
+        queue.entries().iter().map(line).collect::<pgn_lab::Result<Vec<_>>>()
+    });
+    Ok(serde_json::Value::from(listed.map_err(Error::from)?).to_string())
+}
+
+/// Trains an entry of a sweep, or goes on with it. Returns `finished`, or `not ready` with the
+/// reason: what it depends on is not finished, or another process is training it.
+#[pyfunction]
+pub fn sweep_run(
+    py: Python<'_>,
+    sweep: &str,
+    out: PathBuf,
+    index: usize,
+    threads: usize,
+    checkpoint_every: f64,
+) -> PyResult<String> {
+    let checkpoint_every = Duration::try_from_secs_f64(checkpoint_every).map_err(|_| {
+        PyValueError::new_err(format!(
+            "checkpoint_every is {checkpoint_every}; expected seconds, 0 or more"
+        ))
+    })?;
+    let queue = queue(sweep, &out).map_err(Error::from)?;
+    let stop = AtomicBool::new(false);
+    let mut raised = None;
+    let summary = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let work = Work {
+                workers: 1,
+                threads_per_run: threads,
+                checkpoint_every,
+                stop: &stop,
+                observe: &|_, _| {},
+            };
+            pgn_lab::work(&queue, Some(&[index]), &work)
+        });
+        while !worker.is_finished() {
+            py.detach(|| std::thread::sleep(LISTEN));
+            if let Err(error) = py.check_signals() {
+                raised.get_or_insert(error);
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        py.detach(|| worker.join())
+    });
+    let summary = summary.map_err(|_| PyRuntimeError::new_err("training ended unexpectedly"))?;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let Summary { failed, not_ready, .. } = summary.map_err(Error::from)?;
+    match (failed.first(), not_ready.first()) {
+        (Some((_, why)), _) => {
+            let name = queue.entry(index).map_err(Error::from)?.name();
+            Err(PyRuntimeError::new_err(format!("{name}: {why}")))
+        }
+        (None, Some((_, why))) => Ok(format!("not ready: {why}")),
+        (None, None) => Ok("finished".to_owned()),
+    }
+}
+
+/// Writes `runs.json` and `tables.md` from the finished runs of a sweep, and returns the tables.
+#[pyfunction]
+pub fn sweep_tables(py: Python<'_>, sweep: &str, out: PathBuf) -> PyResult<String> {
+    let tables = py.detach(|| Ok(pgn_lab::sweep_tables(&queue(sweep, &out)?)?.1));
+    Ok(tables.map_err(|error: pgn_lab::Error| Error::from(error))?)
+}
+
+fn queue(sweep: &str, out: &std::path::Path) -> pgn_lab::Result<Queue> {
+    Sweep::parse(sweep)?.queue(out)
+}

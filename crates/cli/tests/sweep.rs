@@ -1,0 +1,159 @@
+//! `pgn sweep` from the outside, and what happens to its runs when processes are stopped.
+#![cfg(unix)]
+
+mod common;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command},
+};
+
+use common::{assert_same_outcome, pgn, refused, start, stdout, wait_until};
+
+const SWEEP: &str = r#"
+epochs = 4
+[data]
+sequences = 6
+validation_sequences = 4
+nodes = [8]
+[test]
+nodes = [8, 12]
+sequences = 3
+[sweep]
+task = ["dsu"]
+model = ["gnn", "pgn-ptrs"]
+seed = "0-1"
+clip = [1.0, 5.0]
+[[exclude]]
+model = "gnn"
+clip = 5.0
+"#;
+
+fn signal(name: &str, child: &Child) {
+    let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+}
+
+fn epoch(run: &Path) -> u64 {
+    pgn_lab::Checkpoint::epoch_of(&run.join("checkpoint.safetensors")).unwrap_or(0)
+}
+
+#[test]
+fn a_small_sweep_end_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("sweep.toml"), SWEEP).unwrap();
+    let command = "sweep sweep.toml --out runs";
+    let list = stdout(here, &format!("{command} --list --json"));
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 10);
+    assert_eq!(list[2]["directory"], "runs/dsu/pgn-ptrs/clip=1.0/seed-0");
+    assert_eq!((&list[2]["depends_on"], &list[2]["variant"]), (&1.into(), &"clip=1.0".into()));
+
+    // Tables of a part of it, then of all.
+    stdout(here, &format!("{command} --only 0"));
+    let part = stdout(here, &format!("{command} --tables"));
+    assert!(part.contains("Generated from 1 of 10 runs"), "{part}");
+    let tables = stdout(here, command);
+    assert!(tables.contains("Generated from 10 of 10 runs"), "{tables}");
+    assert_eq!(tables, fs::read_to_string(here.join("runs/tables.md")).unwrap());
+    assert!(tables.contains("| `pgn-ptrs` clip=5.0 | 2 |"), "{tables}");
+    let watched = stdout(here, &format!("{command} --watch"));
+    assert_eq!(watched, "10 of 10 finished, 0 running, 0 stopped, 0 waiting\n");
+
+    // A run of the sweep is what `pgn train` makes of the same settings.
+    stdout(
+        here,
+        "train --task dsu --model pgn --seed 1 --clip 5 --epochs 4 --sequences 6 \
+         --validation-sequences 4 --nodes 8 --test-nodes 8,12 --test-sequences 3 --out one",
+    );
+    assert_same_outcome(&here.join("one"), &here.join("runs/dsu/pgn/clip=5.0/seed-1"));
+
+    fs::write(here.join("wrong.toml"), "epochs = 1\n[sweep]\ntask = 'dsu'\n").unwrap();
+    let sentence = refused(here, "sweep wrong.toml --out x");
+    assert_eq!(sentence, "error: wrong.toml: sweep.task is \"dsu\"; expected a list of values");
+}
+
+/// Slurm sends SIGUSR1 before a time limit, and SIGTERM at it.
+#[test]
+fn sigterm_and_sigusr1_leave_a_checkpoint_like_ctrl_c() {
+    for name in ["-TERM", "-USR1", "-INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        let sweep = SWEEP.replace("epochs = 4", "epochs = 100000000");
+        fs::write(here.join("sweep.toml"), sweep).unwrap();
+        let child = start(here, "sweep sweep.toml --out runs --only 0 --checkpoint-every 0");
+        let run = here.join("runs/dsu/gnn/clip=1.0/seed-0");
+        wait_until("the first checkpoint", || epoch(&run) > 0);
+        signal(name, &child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{name}");
+        let metrics = pgn_lab::read_metrics(&run.join("metrics.jsonl")).unwrap();
+        assert_eq!(metrics.last().unwrap().epoch, epoch(&run), "{name}");
+        assert!(!run.join(".lease").exists(), "{name}");
+        let listed = stdout(here, "sweep sweep.toml --out runs --array --state stopped");
+        assert_eq!(listed, "0\n", "{name}");
+    }
+}
+
+/// One of two processes is stopped past its lease and then continued: the other takes its run
+/// over, no epoch of the two is mixed, and the outcome is that of a plain run.
+#[test]
+fn a_process_stopped_past_its_lease_loses_its_run_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let sweep = SWEEP.replace("epochs = 4", "epochs = 800");
+    fs::write(here.join("sweep.toml"), sweep).unwrap();
+    let plain = "sweep sweep.toml --out plain --only 0";
+    stdout(here, plain);
+
+    let command = "sweep sweep.toml --out runs --only 0 --checkpoint-every 0 --threads 1";
+    let program = assert_cmd::cargo::cargo_bin("pgn");
+    let begin = || {
+        Command::new(&program)
+            .current_dir(here)
+            .args(command.split_whitespace())
+            .env("PGN_LEASE_SECONDS", "1")
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let run = here.join("runs/dsu/gnn/clip=1.0/seed-0");
+    let first = begin();
+    wait_until("the first checkpoint", || epoch(&run) > 10);
+
+    // While the first is at work, the second does not wait for it.
+    let busy = begin().wait_with_output().unwrap();
+    assert_eq!(busy.status.code(), Some(75), "{}", String::from_utf8_lossy(&busy.stderr));
+
+    signal("-STOP", &first);
+    let stopped = epoch(&run);
+    let mut second = begin();
+    wait_until("the takeover", || {
+        epoch(&run) > stopped + 50 || second.try_wait().unwrap().is_some()
+    });
+    signal("-CONT", &first);
+    let first = first.wait_with_output().unwrap();
+    let second = second.wait_with_output().unwrap();
+    // The first sees the run in the hands of the second, which is at it, or finished.
+    let stderr = String::from_utf8_lossy(&first.stderr);
+    assert!(matches!(first.status.code(), Some(75 | 0)), "{stderr}");
+    assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stderr));
+    assert_same_outcome(&here.join("plain/dsu/gnn/clip=1.0/seed-0"), &run);
+    assert!(!common::names(&run).iter().any(|name| name.starts_with(".lease")));
+}
+
+#[test]
+fn threads_default_to_what_slurm_allots() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("sweep.toml"), SWEEP).unwrap();
+    for (allotted, out) in [("3", "three"), ("1", "one")] {
+        let command = format!("sweep sweep.toml --out {out} --only 0");
+        pgn(here, &command).env("SLURM_CPUS_PER_TASK", allotted).assert().success();
+        let run = here.join(out).join("dsu/gnn/clip=1.0/seed-0");
+        let results = pgn_lab::Results::load(&run).unwrap();
+        assert_eq!(results.timing.threads.to_string(), allotted);
+    }
+}

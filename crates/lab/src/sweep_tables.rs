@@ -1,0 +1,69 @@
+//! The results of a sweep in tables: a row for each model and variant, mean and spread over seeds.
+
+use crate::{Collection, Queue, Result, Results, Spread, Table, files, is_finished, title};
+
+/// Where the tables of a queue are written.
+const TABLES: &str = "tables.md";
+
+/// Gathers the finished runs of a queue, writes `runs.json` and `tables.md`, and returns both.
+pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
+    let finished: Vec<_> =
+        queue.entries().iter().filter(|entry| is_finished(&entry.directory)).collect();
+    let mut results: Vec<Results> = Vec::new();
+    for entry in &finished {
+        results.push(Results::load(&entry.directory)?);
+    }
+    let total = queue.entries().len();
+    let mut text = format!(
+        "# Results of a sweep\n\nGenerated from {} of {total} runs. F₁ on each test size: mean ± \
+         sample standard deviation over seeds.\n\n",
+        results.len()
+    );
+    let mut tasks: Vec<&str> = Vec::new();
+    let mut rows: Vec<(&str, &str, Option<&str>)> = Vec::new();
+    for entry in &finished {
+        let row = (&*entry.task, &*entry.model, entry.variant.as_deref());
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+        if !tasks.contains(&row.0) {
+            tasks.push(row.0);
+        }
+    }
+    for task in tasks {
+        let of_task = || finished.iter().zip(&results).filter(|(entry, _)| entry.task == task);
+        let mut sizes: Vec<usize> =
+            of_task().flat_map(|(_, run)| run.test.iter().map(|test| test.nodes)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let mut header = vec![String::new(), "runs".to_owned()];
+        header.extend(sizes.iter().map(|n| format!("n = {n}")));
+        let row = |&(_, model, variant): &(&str, &str, Option<&str>)| {
+            let runs: Vec<&Results> = of_task()
+                .filter(|(entry, _)| (&*entry.model, entry.variant.as_deref()) == (model, variant))
+                .map(|(_, run)| run)
+                .collect();
+            let mut cells = vec![match variant {
+                None => format!("`{model}`"),
+                Some(variant) => format!("`{model}` {variant}"),
+            }];
+            cells.push(runs.len().to_string());
+            cells.extend(sizes.iter().map(|&n| {
+                let scores: Vec<f64> = runs.iter().filter_map(|run| Some(run.at(n)?.f1)).collect();
+                Spread::of(&scores).map_or("–".to_owned(), |spread| match spread.std {
+                    Some(std) => format!("{:.3} ± {std:.3}", spread.mean),
+                    None => format!("{:.3}", spread.mean),
+                })
+            }));
+            cells
+        };
+        let rows = rows.iter().filter(|(other, ..)| *other == task).map(row).collect();
+        text += &Table { title: title(task), header, rows }.markdown();
+    }
+    let directories: Vec<_> = finished.iter().map(|entry| entry.directory.clone()).collect();
+    let runs = Collection::gather(&directories)?;
+    files::make_dir(queue.out())?;
+    runs.save(queue.out())?;
+    files::write(&queue.out().join(TABLES), text.as_bytes())?;
+    Ok((runs, text))
+}
