@@ -2,15 +2,16 @@
 
 use std::{
     io::{self, BufRead, Write},
+    ops::ControlFlow,
     path::PathBuf,
     sync::Arc,
     time::Instant,
 };
 
 use anyhow::{Context, Result, bail};
-use pgn_engine::{Config, Model, Rollout, Trainer, TrainerOptions, cost};
+use pgn_engine::{Config, Example, Model, Trainer, TrainerOptions, cost, left_alone};
 use pgn_lab::Run;
-use pgn_structures::{Dataset, Sampling, Sequence, Split, Task};
+use pgn_structures::{Dataset, Sampling, Split, Task};
 use serde::Serialize;
 
 use crate::{output, threads::pool};
@@ -140,12 +141,12 @@ impl Args {
         let dsu = Task::named("dsu")?;
         let ops = self.ops as usize;
         let training = sample(&dsu, 20, ops, 70)?;
-        let batch: Vec<Sequence> = training.sequences().collect();
         for name in &self.models {
             let model = Model::new(Config::preset(name)?, 0)?;
+            let batch = examples(model.config(), &training);
             let mut trainer = Trainer::new(model, TrainerOptions::default())?;
             let seconds = median(self.repeats, || Ok(trainer.step(&batch).map(drop)?))?;
-            let flop = needed_by(trainer.model().config(), &batch);
+            let flop = cost::training_flop(trainer.model().config(), training.sequences());
             measurements.push(measurement(format!("{name}, an epoch"), seconds, flop));
         }
         let (name, task, model) = match &self.run {
@@ -160,13 +161,12 @@ impl Args {
         };
         for &nodes in &self.sizes {
             let data = sample(&task, nodes, ops, 1)?;
-            let sequence = data.sequence(0);
-            let rows = aimed(&model.rollout(sequence)?);
+            let example = Example::oracle(model.config(), data.sequence(0));
+            let (_, flop) = needed_by(&model, example)?;
             let repeats = self.repeats.min(5);
-            let seconds = median(repeats, || Ok(model.rollout(sequence).map(drop)?))?;
-            let flop = cost::rollout_flop(model.config(), nodes, ops, rows) / ops as u64;
+            let seconds = median(repeats, || Ok(model.rollout(example).map(drop)?))?;
             let what = format!("{name}, an operation at n = {nodes}");
-            measurements.push(measurement(what, seconds / ops as f64, flop));
+            measurements.push(measurement(what, seconds / ops as f64, flop / ops as u64));
         }
         let fma_peak_gflops = peak / 1e9;
         Ok(Report { threads, instructions: level.name(), fma_peak_gflops, measurements })
@@ -196,10 +196,10 @@ impl Peer {
     fn run(&self) -> Result<()> {
         let data = Dataset::load(&self.data)?;
         let model = Model::load(Config::preset(&self.model)?, &self.weights)?;
-        let batch: Vec<Sequence> = data.sequences().collect();
+        let batch = examples(model.config(), &data);
         match self.mode {
             Mode::Epoch => {
-                let flop = needed_by(model.config(), &batch);
+                let flop = cost::training_flop(model.config(), data.sequences());
                 let mut trainer = Trainer::new(model, TrainerOptions::default())?;
                 let losses = trainer.step(&batch)?;
                 let mut named = serde_json::json!({ "query": losses.query, "total": losses.total });
@@ -210,21 +210,20 @@ impl Peer {
                 self.serve(named, None, flop, || Ok(trainer.step(&batch).map(drop)?))
             }
             Mode::Rollout => {
-                let Some(&sequence) = batch.first() else {
+                let Some(&example) = batch.first() else {
                     bail!("{}: no sequences; expected at least one", self.data.display());
                 };
-                let rollout = model.rollout(sequence)?;
+                let sequence = example.sequence;
+                let rollout = model.rollout(example)?;
                 let mut named = serde_json::json!({
                     "query": mean_loss(&rollout.query_logits, sequence.answers)
                 });
                 if let Some(logits) = &rollout.mask_logits {
                     named["masks"] = mean_loss(logits, sequence.masks).into();
                 }
-                let rows = aimed(&rollout);
-                let (n, ops) = (sequence.nodes(), sequence.ops());
-                let flop = cost::rollout_flop(model.config(), n, ops, rows);
-                let moved = rollout.mask_logits.is_some().then_some(rows);
-                self.serve(named, moved, flop, || Ok(model.rollout(sequence).map(drop)?))
+                let (visited, flop) = needed_by(&model, example)?;
+                let moved = rollout.mask_logits.is_some().then_some(visited);
+                self.serve(named, moved, flop, || Ok(model.rollout(example).map(drop)?))
             }
         }
     }
@@ -274,15 +273,20 @@ fn sample(task: &Task, nodes: usize, ops: usize, count: usize) -> Result<Dataset
     Ok(Dataset::sample(task, &sampling)?)
 }
 
-/// What a whole batch needs.
-fn needed_by(config: &Config, batch: &[Sequence]) -> u64 {
-    batch.iter().map(|&sequence| cost::training_flop(config, sequence)).sum()
+/// The sequences of a set; models to which pointers are given get the truth's.
+fn examples<'a>(config: &Config, set: &'a Dataset) -> Vec<Example<'a>> {
+    set.sequences().map(|sequence| Example::oracle(config, sequence)).collect()
 }
 
-/// How many pointers a rollout aimed: nodes with mask 0.
-fn aimed(rollout: &Rollout) -> usize {
-    let logits = rollout.mask_logits.iter().flatten();
-    logits.filter(|&&logit| logit <= 0.0).count()
+/// How many nodes a rollout visits, over all operations, and the arithmetic it needs.
+fn needed_by(model: &Model, example: Example) -> Result<(usize, u64)> {
+    let (mut visited, mut flop) = (0, 0);
+    model.replay(example, |step| {
+        visited += step.mask_logits().iter().filter(|&&logit| !left_alone(logit)).count();
+        flop += step.state().flop();
+        ControlFlow::Continue(())
+    })?;
+    Ok((visited, flop))
 }
 
 /// Mean binary cross-entropy.

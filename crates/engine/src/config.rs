@@ -6,7 +6,9 @@
 use pgn_structures::Feature;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Initialisation, Iterated, ProcessorKind};
+use crate::{
+    Error, Initialisation, Iterated, LossWeights, ProcessorKind, aggregation::Aggregation,
+};
 
 /// Which nodes send a message to a node (equation 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,20 +71,6 @@ pub enum Candidates {
     Visited,
 }
 
-/// The weight of each loss; 0 switches it off.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LossWeights {
-    /// Binary cross-entropy of the answers.
-    pub query: f32,
-    /// Cross-entropy of α against the true pointers.
-    pub pointers: f32,
-    /// Binary cross-entropy of the masks.
-    pub masks: f32,
-    /// The reward loss of Kazi et al. (2020) on sampled pointers.
-    pub dgm: f32,
-}
-
 /// One model of the family.
 ///
 /// ```
@@ -135,6 +123,21 @@ impl Config {
         self.pointers == Pointers::Masked || self.losses.masks > 0.0
     }
 
+    /// Whether masks decide which pointers are re-aimed.
+    pub(crate) fn heeds_masks(&self) -> bool {
+        self.has_masks() && self.pointers != Pointers::Every
+    }
+
+    /// How a node's messages become one (equation 8).
+    pub(crate) fn message_aggregation(&self) -> Aggregation {
+        Aggregation::Max
+    }
+
+    /// How the nodes become what the decoder reads (equation 3).
+    pub(crate) fn readout_aggregation(&self) -> Aggregation {
+        Aggregation::Max
+    }
+
     /// Whether there are query and key networks (equation 6).
     pub fn has_attention(&self) -> bool {
         self.owns_pointers() || self.losses.pointers > 0.0
@@ -170,16 +173,8 @@ impl Config {
         if self.inputs.is_empty() {
             return invalid("inputs is empty; expected at least one feature".into());
         }
-        let LossWeights { query, pointers, masks, dgm } = self.losses;
-        for (name, weight) in
-            [("query", query), ("pointers", pointers), ("masks", masks), ("dgm", dgm)]
-        {
-            if !weight.is_finite() || weight < 0.0 {
-                return invalid(format!(
-                    "the weight of the {name} loss is {weight}; expected a finite number of at least 0"
-                ));
-            }
-        }
+        self.losses.validate()?;
+        let LossWeights { pointers, dgm, .. } = self.losses;
         let reads_pointers = matches!(self.graph, Graph::Symmetric | Graph::Directed);
         if reads_pointers && self.pointers == Pointers::None {
             return invalid("the graph reads pointers, but pointers is none".into());

@@ -8,35 +8,24 @@
 use fearless_simd::{f32x8, prelude::*};
 use pgn_structures::Sequence;
 
-use crate::{Config, Graph, SimdLevel, simd::with_simd};
+use crate::{Config, SimdLevel, iterated, recurrent, simd::with_simd};
 
-/// Floating-point operations of one forward and backward pass over a teacher-forced sequence.
-pub fn training_flop(config: &Config, sequence: Sequence<'_>) -> u64 {
-    let (n, ops, k) = (sequence.nodes() as u64, sequence.ops() as u64, config.k as u64);
-    // k × k blocks a node and step: encoder, receiver, sender, and both halves of update.
-    let forward = if config.graph == Graph::SelfOnly { 4 } else { 5 };
-    // The gradient of the complete graph's sender has one non-zero element a dimension.
-    let backward = if config.graph == Graph::Complete { 4 } else { forward };
-    let latents = n * ops * k * k * (forward + 2 * backward);
-    let masks = if config.has_masks() { 3 * n * ops * 2 * k } else { 0 };
-    let rows = if config.has_masks() {
-        sequence.masks.iter().filter(|&&mask| mask == 0).count() as u64
-    } else {
-        n * ops
+/// Floating-point operations of one forward and backward pass over a batch of teacher-forced
+/// sequences. Each processor counts its own.
+///
+/// What a rollout needs depends on what the model does in it: [`State::flop`](crate::State::flop)
+/// tells it operation by operation.
+pub fn training_flop<'a>(config: &Config, batch: impl IntoIterator<Item = Sequence<'a>>) -> u64 {
+    let mut transitions = 0;
+    let one = |sequence: Sequence<'a>| {
+        let first = transitions;
+        transitions += sequence.ops();
+        match config.iterated() {
+            None => recurrent::cost::training_flop(config, sequence),
+            Some(settings) => iterated::cost::training_flop(config, settings, sequence, first),
+        }
     };
-    let w = config.attention_width() as u64;
-    let passes = if config.losses.pointers > 0.0 || config.losses.dgm > 0.0 { 3 } else { 1 };
-    let attention = if config.has_attention() { passes * rows * (w * w + n * w) } else { 0 };
-    2 * (latents + masks + attention)
-}
-
-/// Floating-point operations of a free rollout in which `rows` pointers were aimed, over all steps.
-pub fn rollout_flop(config: &Config, nodes: usize, ops: usize, rows: usize) -> u64 {
-    let (n, ops, k) = (nodes as u64, ops as u64, config.k as u64);
-    let blocks = if config.graph == Graph::SelfOnly { 4 } else { 5 };
-    let masks = if config.has_masks() { n * ops * 2 * k } else { 0 };
-    let w = config.attention_width() as u64;
-    2 * (n * ops * k * k * blocks + masks + rows as u64 * (w * w + n * w))
+    batch.into_iter().map(one).sum()
 }
 
 /// The most multiply-adds one thread of this machine can do, measured: operations a second, two
@@ -71,7 +60,8 @@ fn measured_peak<S: Simd>(simd: S) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgn_structures::{Dataset, Sampling, Task};
+    use crate::{Model, recurrent::cost::rollout_flop};
+    use pgn_structures::{Dataset, Operation, Sampling, Task};
 
     #[test]
     fn an_epoch_of_pgn_needs_what_was_worked_out_by_hand() {
@@ -80,10 +70,42 @@ mod tests {
         let rows = sequence.masks.iter().filter(|&&mask| mask == 0).count() as u64;
         let config = Config::preset("pgn").unwrap();
         let expected = 2 * (600 * 1024 * 15 + 600 * 64 * 3 + rows * 3 * (1024 + 640));
-        assert_eq!(training_flop(&config, sequence), expected);
+        assert_eq!(training_flop(&config, [sequence]), expected);
         // Deep Sets: the sender's block is the receiver's.
         let config = Config::preset("deepsets").unwrap();
-        assert_eq!(training_flop(&config, sequence), 2 * 600 * 1024 * 12);
+        assert_eq!(training_flop(&config, [sequence]), 2 * 600 * 1024 * 12);
         assert_eq!(rollout_flop(&config, 20, 30, 0), 2 * 600 * 1024 * 4);
+    }
+
+    /// A fresh structure of any size: u and v take part, point to themselves, and hear each other
+    /// from the second step on.
+    #[test]
+    fn an_iterated_processor_counts_its_steps_and_participants() {
+        let config = Config::preset("pgn-exact").unwrap();
+        let model = Model::new(config.clone(), 0).unwrap();
+        let of = |nodes| {
+            let mut state = model.start(nodes).unwrap();
+            state.apply(Operation { u: 0, v: 1 }).unwrap();
+            assert_eq!(state.participants().unwrap().len(), 2);
+            let masks = state.mask_logits()[..2].iter();
+            let visited = masks.filter(|&&logit| !crate::left_alone(logit)).count() as u64;
+            let steps = state.steps() as u64;
+            let processor = (3 * 2 * (steps - 1) + 3 * 2 * steps + steps) * 1024;
+            let heads = 2 * (1024 + 64 * 40 + 64 * 32) + 32 * 40 + 2 * 64 + 64;
+            assert_eq!(state.flop(), 2 * (processor + heads + visited * visited * 32));
+            state.flop()
+        };
+        assert_eq!(of(8), of(5000));
+        // In training, the first operation of a batch takes 24 steps and the second 25.
+        let data = Dataset::sample(&Task::named("forest").unwrap(), &Sampling::paper(20)).unwrap();
+        let sequence =
+            |ops: usize| Sequence { operations: &data.operations[..ops], ..data.sequence(0) };
+        let (one, two) =
+            (training_flop(&config, [sequence(1)]), training_flop(&config, [sequence(2)]));
+        let mask = data.masks[..20].iter().filter(|&&mask| mask == 0).count() as u64;
+        let processor = (3 * 2 * 23 + 3 * 2 * 24 + 24) * 1024;
+        let heads = 2 * (1024 + 64 * 40 + 64 * 32) + 32 * 40 + 2 * 64 + 64;
+        assert_eq!(one, 3 * 2 * (processor + heads + mask * mask * 32));
+        assert!(two > 2 * one);
     }
 }

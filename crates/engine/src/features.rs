@@ -3,6 +3,8 @@
 //! A priority is the same at every step, so its share of the encoder's output is computed once a
 //! sequence; the other features are 0 but for a few nodes, and only those are touched.
 
+use std::ops::Range;
+
 use fearless_simd::prelude::*;
 use pgn_structures::{Feature, Node, Operation};
 
@@ -30,18 +32,17 @@ pub fn fixed_part<S: Simd>(
     }
 }
 
-/// Calls `visit(input, node)` for every feature of every node in `first .. first + count` that is
+/// Calls `visit(input, node)` for every feature of every node in `nodes` that is
 /// 1 for this operation. `pointers` are those before it.
 #[inline(always)]
 pub fn for_each_flag(
     inputs: &[Feature],
     Operation { u, v }: Operation,
     pointers: &[Node],
-    first: usize,
-    count: usize,
+    nodes: Range<usize>,
     mut visit: impl FnMut(usize, usize),
 ) {
-    let here = |node: Node| (first..first + count).contains(&(node as usize));
+    let here = |node: Node| nodes.contains(&(node as usize));
     for (input, feature) in inputs.iter().enumerate() {
         let (is_first, is_second) = match feature {
             Feature::Priority => (false, false),
@@ -49,7 +50,7 @@ pub fn for_each_flag(
             Feature::First => (true, false),
             Feature::Second => (false, true),
             Feature::SelfPointing => {
-                for (i, &pointer) in pointers.iter().enumerate().skip(first).take(count) {
+                for (i, &pointer) in nodes.clone().zip(&pointers[nodes.clone()]) {
                     if pointer as usize == i {
                         visit(input, i);
                     }

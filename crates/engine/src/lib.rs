@@ -27,38 +27,39 @@
 //! a micro-step's view instead of a structure.
 
 mod adam;
+mod aggregation;
 mod attention;
 mod awake;
-mod backward;
 mod config;
 pub mod cost;
 mod error;
 mod example;
 mod features;
-mod forward;
 mod graph;
 mod initialisation;
 mod iterated;
 mod kernels;
+mod losses;
 mod machine;
-mod message;
 mod model;
 mod parameters;
 mod preset;
+mod processor;
 mod readout;
+mod recurrent;
 mod replay;
+mod rows;
 mod simd;
 mod spare;
 mod state;
-mod tape;
 mod trainer;
-mod weights;
 
-pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, LossWeights, Pointers};
+pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, Pointers};
 pub use error::Error;
 pub use example::Example;
 pub use initialisation::Initialisation;
 pub use iterated::{Iterated, Participants, ProcessorKind, Relation};
+pub use losses::{Loss, LossWeights, Losses, MeanLosses};
 pub use machine::{
     MachineLosses, MachineNet, MachineSettings, MachineTrainer, MachineTrainerState, Prediction,
 };
@@ -69,4 +70,4 @@ pub use readout::left_alone;
 pub use replay::{Driver, Step};
 pub use simd::SimdLevel;
 pub use state::{Answer, Move, State};
-pub use trainer::{Losses, Trainer, TrainerOptions, TrainerState};
+pub use trainer::{Trainer, TrainerOptions, TrainerState};

@@ -1,11 +1,11 @@
 //! A model: a config and the weights that go with it.
 
-use std::{ops::ControlFlow, path::Path, sync::Arc};
+use std::{ops::ControlFlow, path::Path};
 
 use pgn_structures::{Node, given_priorities};
 use rayon::prelude::*;
 
-use crate::{Config, Error, Example, Parameters, SimdLevel, State, iterated, weights::Weights};
+use crate::{Config, Error, Example, Parameters, SimdLevel, State, processor::Processor};
 
 /// A network of the family, ready to run.
 ///
@@ -23,33 +23,7 @@ use crate::{Config, Error, Example, Parameters, SimdLevel, State, iterated, weig
 #[derive(Clone, Debug)]
 pub struct Model {
     parameters: Parameters,
-    network: Arc<Network>,
-}
-
-/// What computing needs of a model; shared with the states that were started from it.
-#[derive(Clone, Debug)]
-pub(crate) struct Network {
-    config: Config,
-    layout: Layout,
-    level: SimdLevel,
-}
-
-/// The weights as the processor's kernels want them.
-#[derive(Clone, Debug)]
-enum Layout {
-    Once(Box<Weights>),
-    Iterated(Box<iterated::Weights>),
-}
-
-impl Layout {
-    fn new(config: &Config, parameters: &Parameters) -> Layout {
-        match config.iterated() {
-            None => Layout::Once(Box::new(Weights::new(config, parameters))),
-            Some(settings) => {
-                Layout::Iterated(Box::new(iterated::Weights::new(config, settings, parameters)))
-            }
-        }
-    }
+    processor: Processor,
 }
 
 /// What a free rollout of one sequence gave.
@@ -79,9 +53,8 @@ impl Model {
                 "the weights are those of a model with another config".into(),
             ));
         }
-        let layout = Layout::new(&config, &parameters);
-        let network = Network { config, layout, level: SimdLevel::best() };
-        Ok(Model { parameters, network: Arc::new(network) })
+        let processor = Processor::new(&config, SimdLevel::best(), &parameters);
+        Ok(Model { parameters, processor })
     }
 
     /// Reads the weights from a `model.safetensors`.
@@ -93,13 +66,13 @@ impl Model {
 
     /// The same model with other instructions.
     pub fn on_level(mut self, level: SimdLevel) -> Model {
-        Arc::make_mut(&mut self.network).level = level;
+        self.processor.set_level(level);
         self
     }
 
     /// What kind of model it is.
     pub fn config(&self) -> &Config {
-        &self.network.config
+        self.processor.config()
     }
 
     /// Its weights.
@@ -109,18 +82,17 @@ impl Model {
 
     /// The instructions it computes with.
     pub fn simd_level(&self) -> SimdLevel {
-        self.network.level
+        self.processor.level()
     }
 
-    pub(crate) fn network(&self) -> &Network {
-        &self.network
+    pub(crate) fn processor(&self) -> &Processor {
+        &self.processor
     }
 
     /// Changes the weights.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
         change(&mut self.parameters);
-        let network = Arc::make_mut(&mut self.network);
-        network.layout = Layout::new(&network.config, &self.parameters);
+        self.processor.update(&self.parameters);
     }
 
     /// A fresh structure of `nodes` nodes, with priorities from a fixed stream.
@@ -130,7 +102,7 @@ impl Model {
 
     /// A fresh structure, one node per priority.
     pub fn start_with(&self, priorities: &[f32]) -> Result<State, Error> {
-        State::new(Arc::clone(&self.network), priorities)
+        State::new(&self.processor, priorities)
     }
 
     /// Rolls out one sequence freely: the model reads its own pointers and masks, never the
@@ -164,33 +136,5 @@ impl Model {
     {
         let each = examples.par_iter().with_max_len(1);
         each.map(|&example| self.rollout(example)).collect()
-    }
-}
-
-impl Network {
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    pub fn simd_level(&self) -> SimdLevel {
-        self.level
-    }
-
-    /// The weights of the paper's processor.
-    pub fn weights(&self) -> &Weights {
-        match &self.layout {
-            Layout::Once(weights) => weights,
-            Layout::Iterated(_) => {
-                unreachable!("asked for only where the processor is the paper's")
-            }
-        }
-    }
-
-    /// The weights of an iterated processor, if that is what it has.
-    pub fn iterated(&self) -> Option<&iterated::Weights> {
-        match &self.layout {
-            Layout::Once(_) => None,
-            Layout::Iterated(weights) => Some(weights),
-        }
     }
 }

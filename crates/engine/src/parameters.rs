@@ -8,7 +8,7 @@ use std::{ops::Range, path::Path};
 use pgn_structures::{Rng, Stream, files::atomic_write};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-use crate::{Config, Error, Iterated, iterated::RELATIONS};
+use crate::{Config, Error, iterated, recurrent};
 
 /// The weights, in the order of their random streams. Names may be added at the end; the order
 /// never changes, since initial models depend on it.
@@ -55,8 +55,8 @@ impl Parameters {
             tensors.push(Tensor { name, shape: shape.to_vec(), range: start..end });
         };
         match config.iterated() {
-            None => Parameters::once(config, &mut add),
-            Some(settings) => Parameters::iterated(config, settings, &mut add),
+            None => recurrent::tensors(config, &mut add),
+            Some(settings) => iterated::tensors(config, settings, &mut add),
         }
         Parameters { tensors, values: vec![0.0; end] }
     }
@@ -73,55 +73,6 @@ impl Parameters {
             })
             .collect();
         Parameters { tensors, values: vec![0.0; end] }
-    }
-
-    /// The paper's tensors.
-    fn once(config: &Config, add: &mut impl FnMut(&'static str, &[usize])) {
-        let (k, m, x) = (config.k, config.m(), config.attention_width());
-        add("encoder.weight", &[k, m + config.carried()]);
-        add("encoder.bias", &[k]);
-        add("message.weight", &[k, 2 * k]);
-        add("message.bias", &[k]);
-        add("update.weight", &[k, 2 * k]);
-        add("update.bias", &[k]);
-        add("decoder.weight", &[1, 2 * k]);
-        add("decoder.bias", &[1]);
-        if config.has_masks() {
-            add("mask.weight", &[1, 2 * k]);
-            add("mask.bias", &[1]);
-        }
-        if config.has_attention() {
-            add("query.weight", &[k, x]);
-            add("key.weight", &[k, x]);
-        }
-    }
-
-    /// Those of an iterated processor: no h to encode, and a message function per relation.
-    fn iterated(
-        config: &Config,
-        settings: &Iterated,
-        add: &mut impl FnMut(&'static str, &[usize]),
-    ) {
-        let (k, m) = (config.k, config.m());
-        add("encoder.weight", &[k, m]);
-        add("encoder.bias", &[k]);
-        add("update.weight", &[k, (2 + settings.relations.len()) * k]);
-        add("update.bias", &[k]);
-        add("decoder.weight", &[1, 2 * k]);
-        add("decoder.bias", &[1]);
-        add("mask.weight", &[1, 2 * k]);
-        add("mask.bias", &[1]);
-        add("query.weight", &[k, 3 * k]);
-        add("key.weight", &[k, 2 * k]);
-        for relation in &settings.relations {
-            let [weight, bias] = relation.tensors();
-            add(weight, &[k, k]);
-            add(bias, &[k]);
-        }
-        if settings.relation_biases {
-            add("relation.weight", &[RELATIONS, 3 * k]);
-            add("relation.bias", &[RELATIONS]);
-        }
     }
 
     /// Fresh weights, drawn as the config's [`crate::Initialisation`] has it.

@@ -1,32 +1,9 @@
-//! The max readout and decoder (equation 3) and the masking network (equation 4), forward and
-//! backward.
+//! Layers with one output, forward and backward: the masking network (equations 4 and 5), and what
+//! it shares with the decoder.
 
 use fearless_simd::{f32x4, f32x8, prelude::*};
 
-use crate::kernels::rows::{DOTS, axpy, chunks, dots, load, max_over_rows, store, store_dots};
-
-/// maxᵢ of the rows, element by element, and the node each element came from.
-#[inline(always)]
-pub fn readout_forward<S: Simd>(
-    simd: S,
-    k: usize,
-    rows: &[f32],
-    first: u32,
-    top: &mut [f32],
-    source: &mut [u32],
-) {
-    top.fill(f32::NEG_INFINITY);
-    source.fill(first);
-    max_over_rows(simd, rows, (k, 0), first, top, source);
-}
-
-/// Sends the gradient of each element of the readout to the node it came from.
-#[inline(always)]
-pub fn readout_backward(k: usize, d: f32, weights: &[f32], source: &[u32], d_rows: &mut [f32]) {
-    for (dimension, (&weight, &from)) in weights.iter().zip(source).enumerate() {
-        d_rows[from as usize * k + dimension] += d * weight;
-    }
-}
+use crate::kernels::rows::{DOTS, axpy, chunks, dots, load, store, store_dots};
 
 /// Mask logits ψ(zᵢ, hᵢ).
 #[inline(always)]

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pgn_structures::{Node, Operation};
 
-use crate::{Answer, Error, Example, Model, Pointers, State, state::Move};
+use crate::{Answer, Error, Example, Model, Move, Pointers, State};
 
 /// What one operation of a replay gave. The model's [`State`] after it is at hand for more.
 #[derive(Clone, Copy, Debug)]

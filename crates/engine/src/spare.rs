@@ -2,10 +2,18 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Buffers not in use at the moment. Tasks on any thread borrow one each, and memory that was touched
+/// Buffers not in use at the moment. A clone has none.
+///
+/// Tasks on any thread borrow one each, and memory that was touched
 /// for the last batch serves the next.
 #[derive(Debug)]
 pub struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Clone for Spare<T> {
+    fn clone(&self) -> Spare<T> {
+        Spare::new()
+    }
+}
 
 impl<T> Spare<T> {
     /// Nothing to spare.

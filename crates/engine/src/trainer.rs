@@ -1,54 +1,8 @@
-//! Training: gradients of a batch, in parallel over its sequences, and a step of Adam.
+//! Training: gradients of a batch, and a step of Adam.
 
-use pgn_structures::{Rng, Stream};
-use rayon::prelude::*;
+use pgn_structures::Transition;
 
-use crate::{
-    Config, Error, Example, Model, Parameters,
-    adam::Adam,
-    backward::backward,
-    forward::{Share, forward},
-    simd::{SimdLevel, with_simd},
-    spare::Spare,
-    tape::Tape,
-    weights::{WeightGradients, Weights},
-};
-
-/// The losses of a batch, each unweighted, as means over its sequences.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Losses {
-    /// Binary cross-entropy of the answers, mean over steps.
-    pub query: f64,
-    /// Cross-entropy of the pointers, summed over re-aimed nodes, divided by steps × nodes.
-    pub pointers: f64,
-    /// Binary cross-entropy of the masks, mean over steps and nodes.
-    pub masks: f64,
-    /// The DGM reward loss.
-    pub dgm: f64,
-    /// The weighted sum that is minimised.
-    pub total: f64,
-    /// How many answers were right.
-    pub right: u64,
-}
-
-impl Losses {
-    pub(crate) fn add(&mut self, other: &Losses) {
-        self.query += other.query;
-        self.pointers += other.pointers;
-        self.masks += other.masks;
-        self.dgm += other.dgm;
-        self.right += other.right;
-    }
-
-    /// Sets the total to the config's weighted sum.
-    pub(crate) fn weigh(&mut self, config: &Config) {
-        let weights = config.losses;
-        self.total = f64::from(weights.query) * self.query
-            + f64::from(weights.pointers) * self.pointers
-            + f64::from(weights.masks) * self.masks
-            + f64::from(weights.dgm) * self.dgm;
-    }
-}
+use crate::{Config, Error, Example, Losses, Model, Parameters, adam::Adam, processor::Chance};
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,8 +59,6 @@ pub struct Trainer {
     adam: Adam,
     options: TrainerOptions,
     running_accuracy: f32,
-    tapes: Spare<Tape>,
-    spare_gradients: Spare<WeightGradients>,
 }
 
 /// How slowly the running accuracy forgets: about the last 20 steps count.
@@ -152,8 +104,7 @@ impl Trainer {
                 "gradients are clipped to norm {clip}; expected a number above 0"
             )));
         }
-        let (tapes, spare_gradients) = (Spare::new(), Spare::new());
-        Ok(Trainer { model, adam, options, running_accuracy, tapes, spare_gradients })
+        Ok(Trainer { model, adam, options, running_accuracy })
     }
 
     /// The model as it is now.
@@ -193,7 +144,7 @@ impl Trainer {
     }
 
     /// A step of Adam down these gradients, of a batch with so many answers.
-    pub(crate) fn descend(
+    fn descend(
         &mut self,
         losses: Losses,
         mut gradients: Parameters,
@@ -229,83 +180,44 @@ impl Trainer {
         E: Copy + Into<Example<'a>>,
     {
         let batch: Vec<Example<'a>> = batch.iter().map(|&example| example.into()).collect();
-        let config = self.model.config();
-        for example in &batch {
-            example.check(config)?;
-        }
-        if let Some(weights) = self.model.network().iterated() {
-            return Ok(self.unrolled_gradients(weights, &batch));
-        }
-        let pass = Pass {
-            config,
-            weights: self.model.network().weights(),
-            level: self.model.simd_level(),
-            scale: 1.0 / batch.len() as f32,
+        batch.iter().try_for_each(|example| example.check(self.model.config()))?;
+        let chance = Chance {
+            seed: self.options.seed,
+            step: self.adam.steps,
             running_accuracy: self.running_accuracy,
         };
-        let (seed, step) = (self.options.seed, self.adam.steps);
-        // One sequence a task: they are long enough, and the threads finish together.
-        let shares: Vec<(Losses, WeightGradients)> = batch
-            .par_iter()
-            .with_max_len(1)
-            .enumerate()
-            .map(|(index, &example)| {
-                let key = [seed, Stream::Noise.number(), step, index as u64];
-                let mut tape = self.tapes.take(Tape::default);
-                let mut gradients = self.spare_gradients.take(|| WeightGradients::zeros(config));
-                gradients.clear();
-                let noise = &mut Rng::new(key);
-                let losses = pass.sequence(example, noise, &mut tape, &mut gradients);
-                self.tapes.put_back(tape);
-                (losses, gradients)
-            })
-            .collect();
-        let mut losses = Losses::default();
-        let mut gradients = Parameters::zeros(config);
-        // Sums run in the order of the batch, whichever thread finished first.
-        let mut sum: Option<WeightGradients> = None;
-        for (share, gradient) in shares {
-            losses.add(&share);
-            match &mut sum {
-                None => sum = Some(gradient),
-                Some(sum) => {
-                    sum.add(&gradient);
-                    self.spare_gradients.put_back(gradient);
-                }
-            }
-        }
-        losses.weigh(config);
-        if let Some(sum) = sum {
-            sum.unpack(config, self.model.parameters(), &mut gradients);
-            self.spare_gradients.put_back(sum);
-        }
-        Ok((losses, gradients))
+        Ok(self.model.processor().gradients(self.model.parameters(), &batch, chance))
     }
-}
 
-/// What all sequences of a batch share.
-struct Pass<'a> {
-    config: &'a Config,
-    weights: &'a Weights,
-    level: SimdLevel,
-    scale: f32,
-    running_accuracy: f32,
-}
+    /// One step of Adam on a batch of transitions, for models with an iterated processor. Returns
+    /// the losses before the step; the result is the same to the bit for any number of threads.
+    ///
+    /// ```
+    /// use pgn_engine::{Config, Model, Trainer, TrainerOptions};
+    /// use pgn_structures::{Curriculum, Task};
+    ///
+    /// let task = Task::named("forest")?;
+    /// let model = Model::new(Config::preset("pgn-exact")?, 0)?;
+    /// let mut trainer = Trainer::new(model, TrainerOptions::default())?;
+    /// let owned = (0..64)
+    ///     .map(|index| Curriculum::of_size(20).sample(&task, 0, 0, index))
+    ///     .collect::<Result<Vec<_>, _>>()?;
+    /// let batch: Vec<_> = owned.iter().map(|one| one.get()).collect();
+    /// let first = trainer.step_on(&batch)?.total;
+    /// for _ in 0..20 {
+    ///     trainer.step_on(&batch)?;
+    /// }
+    /// assert!(trainer.step_on(&batch)?.total < first);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn step_on(&mut self, batch: &[Transition<'_>]) -> Result<Losses, Error> {
+        let (losses, gradients) = self.gradients_on(batch)?;
+        self.descend(losses, gradients, batch.len())
+    }
 
-impl Pass<'_> {
-    fn sequence(
-        &self,
-        example: Example,
-        noise: &mut Rng,
-        tape: &mut Tape,
-        gradients: &mut WeightGradients,
-    ) -> Losses {
-        let mut share = Share { scale: self.scale, running_accuracy: self.running_accuracy, noise };
-        with_simd!(self.level, simd => {
-            let losses = forward(simd, self.config, self.weights, example, &mut share, tape);
-            backward(simd, self.config, self.weights, example.sequence, tape, gradients);
-            losses
-        })
+    /// The losses of a batch of transitions and their gradients, without a step.
+    pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
+        self.model.processor().gradients_on(batch)
     }
 }
 

@@ -72,18 +72,15 @@ impl EventFile {
     /// Adds the scalars of an epoch.
     pub fn add(&mut self, metrics: &Metrics) -> Result<()> {
         let (losses, validation) = (&metrics.losses, &metrics.validation);
-        let mut scalars = vec![
-            ("learning_rate", metrics.learning_rate),
-            ("loss/total", losses.total as f32),
-            ("loss/query", losses.query as f32),
-            ("loss/pointers", losses.pointers as f32),
-            ("loss/masks", losses.masks as f32),
-            ("loss/dgm", losses.dgm as f32),
+        let mut scalars =
+            vec![("learning_rate", metrics.learning_rate), ("loss/total", losses.total as f32)];
+        scalars.extend(losses.iter().map(|(loss, value)| (loss.tag, value as f32)));
+        scalars.extend([
             ("validation/f1", validation.f1 as f32),
             ("validation/precision", validation.precision as f32),
             ("validation/recall", validation.recall as f32),
             ("validation/accuracy", validation.accuracy as f32),
-        ];
+        ]);
         let accuracies = [
             ("validation/pointer_accuracy", validation.pointer_accuracy),
             ("validation/mask_accuracy", validation.mask_accuracy),

@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgn_engine::Losses;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Scores, files};
@@ -25,31 +24,8 @@ pub struct Metrics {
     pub validation: Scores,
 }
 
-/// Mean losses of an epoch, each before its weight is applied; `total` after.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EpochLosses {
-    /// Of the answers.
-    pub query: f64,
-    /// Of the pointers.
-    pub pointers: f64,
-    /// Of the masks.
-    pub masks: f64,
-    /// The DGM reward loss.
-    pub dgm: f64,
-    /// The weighted sum that is minimised.
-    pub total: f64,
-}
-
-impl EpochLosses {
-    /// Adds a batch that makes up `share` of the epoch's sequences.
-    pub fn add(&mut self, batch: &Losses, share: f64) {
-        self.query += share * batch.query;
-        self.pointers += share * batch.pointers;
-        self.masks += share * batch.masks;
-        self.dgm += share * batch.dgm;
-        self.total += share * batch.total;
-    }
-}
+/// Mean losses of an epoch.
+pub use pgn_engine::MeanLosses as EpochLosses;
 
 /// An open `metrics.jsonl`, appended to.
 #[derive(Debug)]

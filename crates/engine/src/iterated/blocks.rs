@@ -89,7 +89,7 @@ impl Blocks {
     }
 
     /// Where every tensor's values lie: calls `visit(tensor, first input column, inputs, block,
-    /// stride, first output column)`. A bias has no inputs.
+    /// stride)`, where the block begins at the tensor's first output. A bias has no inputs.
     fn for_each_piece(
         &mut self,
         config: &Config,

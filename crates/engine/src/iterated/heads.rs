@@ -3,21 +3,25 @@
 //! Everything is over the a participants; u stands in place 0 and v in place 1.
 
 use fearless_simd::prelude::*;
-use pgn_structures::{Node, Operation};
 
 use super::{
     blocks::{BIASES, Blocks, Weights},
+    forward::StepContext,
     reach::Reach,
 };
 use crate::{
     Candidates, Config,
+    aggregation::Aggregation,
     kernels::{
         LANES,
-        matmul::{Start, Then, mat, matmul, matmul_transposed},
+        matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
         rows::{add, axpy, dot},
     },
-    readout::{outer_add, readout_backward, readout_forward, weighted_sum},
+    readout::{outer_add, weighted_sum},
 };
+
+/// How the participants become what the decoder reads.
+const READOUT: Aggregation = Aggregation::Max;
 
 /// Buffers of the heads.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +31,7 @@ pub struct Heads {
     pub fixed: Vec<f32>,       // [a, k]: update_z · z + bias
     pub zx: Vec<f32>,          // [a, 2k]
     pub top: Vec<f32>,         // [2k]: max z | max x
-    pub top_source: Vec<u32>,  // [2k]: the place each element came from
+    pub top_sources: Vec<u32>, // [2k]: the place each element came from
     pub logit: f32,            // the answer's
     pub mask_logits: Vec<f32>, // [a], padded to whole vectors
     pub ask: Vec<f32>,         // [a, k + BIASES]: query | relation biases
@@ -49,21 +53,14 @@ pub struct HeadGradients {
 impl Heads {
     /// Equation 1 without h: z = encoder\[e\], and the share of z in every step.
     #[inline(always)]
-    pub fn encode<S: Simd>(
-        &mut self,
-        simd: S,
-        config: &Config,
-        weights: &Weights,
-        reach: &Reach,
-        operation: Operation,
-        of_node: impl Fn(Node) -> (f32, Node),
-    ) {
+    pub fn encode<S: Simd>(&mut self, simd: S, context: &StepContext, reach: &Reach) {
+        let StepContext { config, operation, priorities, pointers, .. } = *context;
         let (k, m, a) = (config.k, config.m(), reach.nodes.len());
-        let w = &weights.forward;
+        let w = &context.weights.forward;
         self.e.clear();
         self.z.resize(a * k, 0.0);
         for (&node, row) in reach.nodes.iter().zip(self.z.chunks_exact_mut(k)) {
-            let (priority, pointer) = of_node(node);
+            let (priority, pointer) = (priorities[node as usize], pointers[node as usize]);
             row.copy_from_slice(&w.encoder_bias);
             for (input, column) in config.inputs.iter().zip(w.encoder.chunks_exact(k)) {
                 let value = input.value(node, operation, priority, pointer);
@@ -76,7 +73,7 @@ impl Heads {
         debug_assert_eq!(self.e.len(), a * m);
         self.fixed.resize(a * k, 0.0);
         let (z, b, start) = (mat(&self.z, k), mat(&w.update_z, k), Start::Row(&w.update_bias));
-        matmul(simd, (a, k, k), z, b, start, Then::Store, &mut self.fixed, k);
+        matmul(simd, (a, k, k), z, b, start, Then::Store, mat_mut(&mut self.fixed, k));
     }
 
     /// Answer and mask logits from the last x \[a, k\].
@@ -89,9 +86,11 @@ impl Heads {
             into[..k].copy_from_slice(z);
             into[k..].copy_from_slice(x);
         }
-        self.top.resize(2 * k, 0.0);
-        self.top_source.resize(2 * k, 0);
-        readout_forward(simd, 2 * k, &self.zx, 0, &mut self.top, &mut self.top_source);
+        self.top.clear();
+        self.top.resize(2 * k, READOUT.nothing());
+        self.top_sources.clear();
+        self.top_sources.resize(2 * k, 0);
+        READOUT.see(simd, &self.zx, 0, &mut self.top, &mut self.top_sources[..]);
         self.logit = dot(simd, &self.top, &w.decoder) + w.decoder_bias[0];
         self.mask_logits.clear();
         self.mask_logits.resize(a.next_multiple_of(LANES), 0.0);
@@ -112,10 +111,10 @@ impl Heads {
         self.ask.resize(a * width, 0.0);
         let (zx, start) = (mat(&self.zx, 2 * k), Start::Row(&self.ask_start));
         let b = mat(&w.ask, width);
-        matmul(simd, (a, 2 * k, width), zx, b, start, Then::Store, &mut self.ask, width);
+        matmul(simd, (a, 2 * k, width), zx, b, start, Then::Store, mat_mut(&mut self.ask, width));
         self.keys.resize(a * k, 0.0);
         let b = mat(&w.key, k);
-        matmul(simd, (a, 2 * k, k), zx, b, Start::Zero, Then::Store, &mut self.keys, k);
+        matmul(simd, (a, 2 * k, k), zx, b, Start::Zero, Then::Store, mat_mut(&mut self.keys, k));
     }
 
     /// The score by which the node in place i would be aimed at the one in place j.
@@ -194,7 +193,6 @@ impl HeadGradients {
     }
 
     /// From ∂ of logits (answer, masks) and of queries, biases and keys to ∂z and ∂x.
-    #[allow(clippy::too_many_arguments)] // two gradients in, and what they came from
     #[inline(always)]
     pub fn heads<S: Simd>(
         &mut self,
@@ -202,8 +200,7 @@ impl HeadGradients {
         k: usize,
         weights: &Weights,
         heads: &Heads,
-        d_logit: f32,
-        d_masks: &[f32],
+        (d_logit, d_masks): (f32, &[f32]),
         gradients: &mut Blocks,
     ) {
         let (w, width) = (&weights.forward, k + BIASES);
@@ -218,13 +215,13 @@ impl HeadGradients {
         }
         let (zx, d_ask, d_keys) =
             (mat(&heads.zx, 2 * k), mat(&self.d_ask, width), mat(&self.d_keys, k));
-        matmul_transposed(simd, (2 * k, a, width), zx, d_ask, &mut gradients.ask, width);
-        matmul_transposed(simd, (2 * k, a, k), zx, d_keys, &mut gradients.key, k);
+        matmul_transposed(simd, (2 * k, a, width), zx, d_ask, mat_mut(&mut gradients.ask, width));
+        matmul_transposed(simd, (2 * k, a, k), zx, d_keys, mat_mut(&mut gradients.key, k));
         let d_zx = &mut self.d_zx[..];
         let b = mat(&weights.ask_t, 2 * k);
-        matmul(simd, (a, width, 2 * k), d_ask, b, Start::Zero, Then::Store, d_zx, 2 * k);
+        matmul(simd, (a, width, 2 * k), d_ask, b, Start::Zero, Then::Store, mat_mut(d_zx, 2 * k));
         let b = mat(&weights.key_t, 2 * k);
-        matmul(simd, (a, k, 2 * k), d_keys, b, Start::Result, Then::Store, d_zx, 2 * k);
+        matmul(simd, (a, k, 2 * k), d_keys, b, Start::Result, Then::Store, mat_mut(d_zx, 2 * k));
         // (3), and the share of max x in (6)
         self.d_top.clear();
         self.d_top.resize(k, 0.0);
@@ -233,8 +230,8 @@ impl HeadGradients {
         }
         axpy(simd, d_logit, &heads.top, &mut gradients.decoder);
         gradients.decoder_bias[0] += d_logit;
-        readout_backward(2 * k, d_logit, &w.decoder, &heads.top_source, d_zx);
-        for (dimension, (&d, &from)) in self.d_top.iter().zip(&heads.top_source[k..]).enumerate() {
+        READOUT.readout_backward(d_logit, &w.decoder, &heads.top_sources, d_zx);
+        for (dimension, (&d, &from)) in self.d_top.iter().zip(&heads.top_sources[k..]).enumerate() {
             d_zx[from as usize * 2 * k + k + dimension] += d;
         }
         // (4)
@@ -267,10 +264,16 @@ impl HeadGradients {
     ) {
         let a = d_fixed.len() / k;
         let d = mat(d_fixed, k);
-        matmul_transposed(simd, (k, a, k), mat(&heads.z, k), d, &mut gradients.update_z, k);
+        matmul_transposed(
+            simd,
+            (k, a, k),
+            mat(&heads.z, k),
+            d,
+            mat_mut(&mut gradients.update_z, k),
+        );
         d_fixed.chunks_exact(k).for_each(|row| add(simd, row, &mut gradients.update_bias));
         let b = mat(&weights.update_z_t, k);
-        matmul(simd, (a, k, k), d, b, Start::Result, Then::Store, &mut self.d_z, k);
+        matmul(simd, (a, k, k), d, b, Start::Result, Then::Store, mat_mut(&mut self.d_z, k));
         for (e, d_z) in heads.e.chunks_exact(m).zip(self.d_z.chunks_exact(k)) {
             add(simd, d_z, &mut gradients.encoder_bias);
             for (&value, column) in e.iter().zip(gradients.encoder.chunks_exact_mut(k)) {

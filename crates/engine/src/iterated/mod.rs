@@ -23,19 +23,82 @@
 //! | `reach.rs` | which nodes take part, step by step |
 //! | `step.rs` | one processor step, forward and backward |
 //! | `heads.rs` | answer, masks and pointers from the last x, forward and backward |
+//! | `forward.rs` | one operation; training and rollouts run it |
+//! | `run.rs` | a structure in use |
 //! | `transition.rs` | one transition: losses and gradients |
 //! | `training.rs` | batches of transitions |
-//! | `runner.rs` | free rollouts |
+//! | `cost.rs` | the arithmetic it needs |
 
 mod blocks;
+pub(crate) mod cost;
+mod forward;
 mod heads;
 mod reach;
-mod runner;
+mod run;
 mod settings;
 mod step;
 mod training;
 mod transition;
 
-pub(crate) use blocks::{RELATIONS, Weights};
-pub(crate) use runner::{LEFT_ALONE, Runner};
+use crate::{Config, Parameters, SimdLevel, spare::Spare};
+
+pub(crate) use run::{LEFT_ALONE, Run};
 pub use settings::{Iterated, Participants, ProcessorKind, Relation};
+
+use blocks::{RELATIONS, Weights};
+use transition::Tape;
+
+/// A network with this processor: its weights, and buffers that training uses again.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    pub config: Config,
+    pub level: SimdLevel,
+    weights: Weights,
+    tapes: Spare<Tape>,
+}
+
+impl Network {
+    pub fn new(
+        config: &Config,
+        settings: &Iterated,
+        level: SimdLevel,
+        parameters: &Parameters,
+    ) -> Network {
+        let weights = Weights::new(config, settings, parameters);
+        Network { config: config.clone(), level, weights, tapes: Spare::new() }
+    }
+
+    /// Takes other weights.
+    pub fn update(&mut self, parameters: &Parameters) {
+        self.weights = Weights::new(&self.config, &self.weights.settings, parameters);
+    }
+}
+
+/// The tensors of `model.safetensors`, by name and shape: no h to encode, and a message function
+/// per relation.
+pub(crate) fn tensors(
+    config: &Config,
+    settings: &Iterated,
+    mut add: impl FnMut(&'static str, &[usize]),
+) {
+    let (k, m) = (config.k, config.m());
+    add("encoder.weight", &[k, m]);
+    add("encoder.bias", &[k]);
+    add("update.weight", &[k, (2 + settings.relations.len()) * k]);
+    add("update.bias", &[k]);
+    add("decoder.weight", &[1, 2 * k]);
+    add("decoder.bias", &[1]);
+    add("mask.weight", &[1, 2 * k]);
+    add("mask.bias", &[1]);
+    add("query.weight", &[k, 3 * k]);
+    add("key.weight", &[k, 2 * k]);
+    for relation in &settings.relations {
+        let [weight, bias] = relation.tensors();
+        add(weight, &[k, k]);
+        add(bias, &[k]);
+    }
+    if settings.relation_biases {
+        add("relation.weight", &[RELATIONS, 3 * k]);
+        add("relation.bias", &[RELATIONS]);
+    }
+}

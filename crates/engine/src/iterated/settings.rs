@@ -101,6 +101,11 @@ impl Default for Iterated {
 }
 
 impl Iterated {
+    /// Processor steps of transition number `index` of a batch, while training.
+    pub(crate) fn steps_in_training(&self, index: usize) -> usize {
+        self.steps + index % (self.more_steps + 1)
+    }
+
     /// Whether these settings and the rest of the config go together.
     pub(crate) fn validate(&self, config: &Config) -> Result<(), Error> {
         let invalid = |what: &str| Err(Error::InvalidConfig(what.into()));

@@ -6,7 +6,7 @@ use fearless_simd::{f32x8, prelude::*};
 
 use super::blocks::{Blocks, Weights};
 use crate::kernels::{
-    matmul::{Start, Then, mat, matmul, matmul_transposed},
+    matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
     rows::{add, chunks, load, store},
 };
 
@@ -29,7 +29,7 @@ pub fn step_forward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepFor
     let (a, s) = (parents.len(), messages.len() / (3 * k));
     let start = Start::Row(&w.message_bias);
     let (senders, b) = (mat(x, k), mat(&w.message, 3 * k));
-    matmul(simd, (s, k, 3 * k), senders, b, start, Then::Relu, messages, 3 * k);
+    matmul(simd, (s, k, 3 * k), senders, b, start, Then::Relu, mat_mut(messages, 3 * k));
 
     // Messages are at least 0, so 0 also stands for silence.
     aggregated.fill(0.0);
@@ -50,9 +50,9 @@ pub fn step_forward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepFor
     }
 
     let b = mat(&w.update_x, k);
-    matmul(simd, (a, k, k), mat(x, k), b, Start::Mat(mat(fixed, k)), Then::Store, next, k);
+    matmul(simd, (a, k, k), mat(x, k), b, Start::Mat(mat(fixed, k)), Then::Store, mat_mut(next, k));
     let (m, b) = (mat(aggregated, 2 * k), mat(&w.update_m, k));
-    matmul(simd, (a, 2 * k, k), m, b, Start::Result, Then::Store, next, k);
+    matmul(simd, (a, 2 * k, k), m, b, Start::Result, Then::Store, mat_mut(next, k));
     let zero = f32x8::splat(simd, 0.0);
     let cap = f32x8::splat(simd, weights.settings.cap.unwrap_or(f32::INFINITY));
     for at in chunks(k) {
@@ -100,12 +100,12 @@ pub fn step_backward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepBa
     d_pre.chunks_exact(k).for_each(|row| add(simd, row, d_pre_sum));
 
     let b = mat(&weights.update_x_t, k);
-    matmul(simd, (a, k, k), mat(d_pre, k), b, Start::Zero, Then::Store, d_x, k);
+    matmul(simd, (a, k, k), mat(d_pre, k), b, Start::Zero, Then::Store, mat_mut(d_x, k));
     let b = mat(&weights.update_m_t, 2 * k);
     let shape = (a, k, 2 * k);
-    matmul(simd, shape, mat(d_pre, k), b, Start::Zero, Then::Store, d_aggregated, 2 * k);
+    matmul(simd, shape, mat(d_pre, k), b, Start::Zero, Then::Store, mat_mut(d_aggregated, 2 * k));
     let b = mat(&weights.update_g_t, k);
-    matmul(simd, (1, k, k), mat(d_pre_sum, k), b, Start::Zero, Then::Store, d_global, k);
+    matmul(simd, (1, k, k), mat(d_pre_sum, k), b, Start::Zero, Then::Store, mat_mut(d_global, k));
 
     d_messages.fill(0.0);
     for (i, &parent) in parents.iter().enumerate() {
@@ -130,7 +130,15 @@ pub fn step_backward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepBa
         }
     }
     let b = mat(&weights.message_t, k);
-    matmul(simd, (s, 3 * k, k), mat(d_messages, 3 * k), b, Start::Result, Then::Store, d_x, k);
+    matmul(
+        simd,
+        (s, 3 * k, k),
+        mat(d_messages, 3 * k),
+        b,
+        Start::Result,
+        Then::Store,
+        mat_mut(d_x, k),
+    );
 }
 
 /// Weight gradients of all steps at once. Rows are those of every step, one after the other.
@@ -149,16 +157,16 @@ pub fn weights_backward<S: Simd>(simd: S, k: usize, steps: Steps, gradients: &mu
     let Steps { x, aggregated, d_pre, d_messages, globals, d_pre_sums } = steps;
     let rows = d_pre.len() / k;
     let d = mat(d_pre, k);
-    matmul_transposed(simd, (k, rows, k), mat(x, k), d, &mut gradients.update_x, k);
+    matmul_transposed(simd, (k, rows, k), mat(x, k), d, mat_mut(&mut gradients.update_x, k));
     let m = mat(aggregated, 2 * k);
-    matmul_transposed(simd, (2 * k, rows, k), m, d, &mut gradients.update_m, k);
+    matmul_transposed(simd, (2 * k, rows, k), m, d, mat_mut(&mut gradients.update_m, k));
     let d = mat(d_messages, 3 * k);
-    matmul_transposed(simd, (k, rows, 3 * k), mat(x, k), d, &mut gradients.message, 3 * k);
+    matmul_transposed(simd, (k, rows, 3 * k), mat(x, k), d, mat_mut(&mut gradients.message, 3 * k));
     for row in d_messages.chunks_exact(3 * k) {
         add(simd, row, &mut gradients.message_bias);
     }
     let (steps, d) = (globals.len() / k, mat(d_pre_sums, k));
-    matmul_transposed(simd, (k, steps, k), mat(globals, k), d, &mut gradients.update_g, k);
+    matmul_transposed(simd, (k, steps, k), mat(globals, k), d, mat_mut(&mut gradients.update_g, k));
 }
 
 /// top = max(top, row).

@@ -1,58 +1,19 @@
 //! Batches of transitions: what an iterated processor is trained on.
 
 use pgn_structures::{Node, Transition};
+use rayon::prelude::*;
 
-use super::{Weights, transition::gradients};
-use crate::{Error, Example, Losses, Parameters, Trainer};
+use super::{Network, Tape, blocks::Blocks, transition::Lesson};
+use crate::{Error, Example, Losses, Parameters, simd::with_simd};
 
-impl Trainer {
-    /// One step of Adam on a batch of transitions, for models with an iterated processor. Returns
-    /// the losses before the step; the result is the same to the bit for any number of threads.
-    ///
-    /// ```
-    /// use pgn_engine::{Config, Model, Trainer, TrainerOptions};
-    /// use pgn_structures::{Curriculum, Task};
-    ///
-    /// let task = Task::named("forest")?;
-    /// let model = Model::new(Config::preset("pgn-exact")?, 0)?;
-    /// let mut trainer = Trainer::new(model, TrainerOptions::default())?;
-    /// let owned = (0..64)
-    ///     .map(|index| Curriculum::of_size(20).sample(&task, 0, 0, index))
-    ///     .collect::<Result<Vec<_>, _>>()?;
-    /// let batch: Vec<_> = owned.iter().map(|one| one.get()).collect();
-    /// let first = trainer.step_on(&batch)?.total;
-    /// for _ in 0..20 {
-    ///     trainer.step_on(&batch)?;
-    /// }
-    /// assert!(trainer.step_on(&batch)?.total < first);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn step_on(&mut self, batch: &[Transition<'_>]) -> Result<Losses, Error> {
-        let (losses, gradients) = self.gradients_on(batch)?;
-        self.descend(losses, gradients, batch.len())
-    }
+/// Transitions whose gradients are summed by one thread: a number of its own, so that sums do not
+/// depend on how many threads there are.
+const GROUP: usize = 8;
 
-    /// The losses of a batch of transitions and their gradients, without a step.
-    pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
-        let Some(weights) = self.model().network().iterated() else {
-            return Err(Error::Input(
-                "single transitions teach only models with an iterated processor: the paper's \
-                 carries latents from one operation to the next"
-                    .into(),
-            ));
-        };
-        batch.iter().try_for_each(check)?;
-        let share = 1.0 / batch.len() as f32;
-        let batch: Vec<_> = batch.iter().map(|&transition| (transition, share)).collect();
-        Ok(self.weighed(weights, &batch))
-    }
-
-    /// The same of whole sequences: every operation is a transition from the truth's pointers.
-    pub(crate) fn unrolled_gradients(
-        &self,
-        weights: &Weights,
-        batch: &[Example<'_>],
-    ) -> (Losses, Parameters) {
+impl Network {
+    /// The losses of whole sequences and their gradients: every operation is a transition from the
+    /// truth's pointers.
+    pub fn gradients(&self, batch: &[Example<'_>]) -> (Losses, Parameters) {
         let most = batch.iter().map(|example| example.sequence.nodes()).max().unwrap_or(0);
         let fresh: Vec<Node> = (0..most as Node).collect();
         let transitions: Vec<_> = batch
@@ -79,13 +40,49 @@ impl Trainer {
                 })
             })
             .collect();
-        self.weighed(weights, &transitions)
+        self.shared_gradients(&transitions)
     }
 
-    fn weighed(&self, weights: &Weights, batch: &[(Transition<'_>, f32)]) -> (Losses, Parameters) {
-        let config = self.model().config();
-        let (mut losses, gradients) = gradients(config, weights, self.model().simd_level(), batch);
+    /// The same of single transitions.
+    pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
+        batch.iter().try_for_each(check)?;
+        let share = 1.0 / batch.len() as f32;
+        let batch: Vec<_> = batch.iter().map(|&transition| (transition, share)).collect();
+        Ok(self.shared_gradients(&batch))
+    }
+
+    /// The same, each transition with its share of the loss.
+    fn shared_gradients(&self, batch: &[(Transition<'_>, f32)]) -> (Losses, Parameters) {
+        let (config, weights) = (&self.config, &self.weights);
+        let settings = &weights.settings;
+        let mut groups: Vec<(Losses, Blocks)> = batch
+            .par_chunks(GROUP)
+            .enumerate()
+            .map(|(number, group)| {
+                let (mut losses, mut blocks) = (Losses::default(), Blocks::zeros(config));
+                let mut tape = self.tapes.take(Tape::default);
+                for (place, &(transition, share)) in group.iter().enumerate() {
+                    let steps = settings.steps_in_training(number * GROUP + place);
+                    let lesson = Lesson { config, weights, transition, share, steps };
+                    losses.add(&with_simd!(self.level, simd => {
+                        let losses = lesson.forward(simd, &mut tape);
+                        lesson.backward(simd, &mut tape, &mut blocks);
+                        losses
+                    }));
+                }
+                self.tapes.put_back(tape);
+                (losses, blocks)
+            })
+            .collect();
+        let mut losses = Losses::default();
+        let mut sum = Blocks::zeros(config);
+        for (share, blocks) in &mut groups {
+            losses.add(share);
+            sum.add(blocks);
+        }
         losses.weigh(config);
+        let mut gradients = Parameters::zeros(config);
+        sum.unpack(config, settings, &mut gradients);
         (losses, gradients)
     }
 }

@@ -29,6 +29,17 @@ pub struct Mat<'a> {
     pub stride: usize,
 }
 
+/// [`Mat`], to change.
+pub struct MatMut<'a> {
+    pub data: &'a mut [f32],
+    pub stride: usize,
+}
+
+/// Shorthand for [`MatMut`].
+pub fn mat_mut(data: &mut [f32], stride: usize) -> MatMut<'_> {
+    MatMut { data, stride }
+}
+
 /// Shorthand for [`Mat`].
 pub fn mat(data: &[f32], stride: usize) -> Mat<'_> {
     Mat { data, stride }
@@ -71,7 +82,6 @@ macro_rules! with_height {
 /// C\[rows, cols\] = then(start + A\[rows, depth\] · B\[depth, cols\]).
 ///
 /// Not inlined: one copy of each loop serves all callers, and a call is nothing beside a product.
-#[allow(clippy::too_many_arguments)] // the shape of a matrix product
 #[inline(never)]
 pub fn matmul<S: Simd>(
     simd: S,
@@ -80,8 +90,7 @@ pub fn matmul<S: Simd>(
     b: Mat,
     start: Start,
     then: Then,
-    c: &mut [f32],
-    c_stride: usize,
+    c: MatMut,
 ) {
     simd.vectorize(
         #[inline(always)]
@@ -90,7 +99,7 @@ pub fn matmul<S: Simd>(
                 let b = mat(&b.data[column..], b.stride);
                 for (row, height) in even_blocks(rows) {
                     let a = mat(&a.data[row * a.stride..], a.stride);
-                    let c = Target { data: c, stride: c_stride, row, column, start, then };
+                    let c = Target { data: c.data, stride: c.stride, row, column, start, then };
                     if cols - column >= WIDTH {
                         with_height!(height, product(simd, depth, a, b, c));
                     } else {
@@ -110,8 +119,7 @@ pub fn matmul_transposed<S: Simd>(
     (rows, depth, cols): (usize, usize, usize),
     a: Mat,
     b: Mat,
-    c: &mut [f32],
-    c_stride: usize,
+    c: MatMut,
 ) {
     // A sequence in which no pointer was asked for has no rows of queries at all.
     if depth == 0 {
@@ -125,7 +133,7 @@ pub fn matmul_transposed<S: Simd>(
                 let b = mat(&b.data[column..], b.stride);
                 for (row, height) in even_blocks(rows) {
                     let a = mat(&a.data[row..], a.stride);
-                    let c = Target { data: c, stride: c_stride, row, column, start, then };
+                    let c = Target { data: c.data, stride: c.stride, row, column, start, then };
                     if cols - column >= WIDTH {
                         with_height!(height, product_t(simd, depth, a, b, c));
                     } else {

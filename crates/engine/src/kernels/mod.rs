@@ -6,6 +6,7 @@
 pub mod math;
 pub mod matmul;
 pub mod rows;
+pub mod sources;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! Loops over rows of latents: sums, dots, maxima with the node they came from.
 
-use fearless_simd::{f32x4, f32x8, prelude::*, u32x8};
+use fearless_simd::{f32x4, f32x8, prelude::*};
 
-use super::{LANES, math};
+use super::{LANES, math, sources::Sources};
 
 /// The vectors of a row, each with the place it starts at.
 #[inline(always)]
@@ -107,7 +107,6 @@ pub fn store_dots<S: Simd>(dots: f32x4<S>, into: &mut [f32]) {
 ///
 /// Four vectors of columns at a time: what is folded stays in registers, and one column's chain of
 /// operations need not wait for another's.
-#[allow(clippy::too_many_arguments)] // the rows, and the three parts of a fold
 #[inline(always)]
 fn fold_rows<S: Simd, Into, T: Copy>(
     simd: S,
@@ -147,50 +146,32 @@ fn fold_rows<S: Simd, Into, T: Copy>(
 /// each element came from; ties stay with the row seen first. Row i is
 /// `rows[i * stride + column..][..top.len()]` and has the number `first + i`.
 #[inline(always)]
-pub fn max_over_rows<S: Simd>(
+pub fn max_over_rows<S: Simd, F: Sources>(
     simd: S,
     rows: &[f32],
     (stride, column): (usize, usize),
     first: u32,
     top: &mut [f32],
-    source: &mut [u32],
+    sources: F,
 ) {
     fold_rows(
         simd,
         rows,
         (stride, column, top.len()),
-        &mut (top, source),
+        &mut (top, sources),
         #[inline(always)]
-        |(top, source), at| (load(simd, top, at), u32x8::from_slice(simd, &source[at..][..LANES])),
+        |(top, sources), at| (load(simd, top, at), sources.get(simd, at)),
         #[inline(always)]
         |(highest, from), new, i| {
             let higher = new.simd_gt(highest);
-            let number = u32x8::splat(simd, first + i as u32);
-            (higher.select(new, highest), higher.select(number, from))
+            let from = F::replace(simd, higher, first + i as u32, from);
+            (higher.select(new, highest), from)
         },
         #[inline(always)]
-        |(top, source), at, (highest, from)| {
+        |(top, sources), at, (highest, from)| {
             store(highest, top, at);
-            from.store_slice(&mut source[at..][..LANES]);
+            sources.set(at, from);
         },
-    );
-}
-
-/// [`max_over_rows`] for those who need not know where a maximum came from; rows are `top.len()`
-/// wide.
-#[inline(always)]
-pub fn raise_by_rows<S: Simd>(simd: S, rows: &[f32], top: &mut [f32]) {
-    fold_rows(
-        simd,
-        rows,
-        (top.len(), 0, top.len()),
-        &mut &mut *top,
-        #[inline(always)]
-        |top, at| load(simd, top, at),
-        #[inline(always)]
-        |highest, new, _| new.simd_gt(highest).select(new, highest),
-        #[inline(always)]
-        |top, at, highest| store(highest, top, at),
     );
 }
 

@@ -3,13 +3,10 @@
 use super::{
     LANES,
     math::{binary_cross_entropies, binary_cross_entropy, exp, sigmoid, softmax},
-    matmul::{Start, Then, mat, matmul, matmul_transposed},
-    rows::{DOTS, add, add_rows, axpy, dot, dots, gate, max_over_rows, raise_by_rows, store_dots},
+    matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
+    rows::{DOTS, add, add_rows, axpy, dot, dots, gate, max_over_rows, store_dots},
 };
-use crate::{
-    message::complete_forward,
-    simd::{SimdLevel, with_simd},
-};
+use crate::simd::{SimdLevel, with_simd};
 use fearless_simd::f32x8;
 use fearless_simd::prelude::*;
 use pgn_structures::Rng;
@@ -83,8 +80,7 @@ fn check_matmul(rows: usize, depth: usize, cols: usize) {
                     mat(&b, b_stride),
                     start,
                     then,
-                    &mut c,
-                    c_stride,
+                    mat_mut(&mut c, c_stride),
                 ));
                 assert!(
                     c == expected,
@@ -118,7 +114,7 @@ fn matmul_transposed_of_every_small_shape() {
                     let mut c = before.clone();
                     let (a, b) = (mat(&a, a_stride), mat(&b, b_stride));
                     with_simd!(level(), simd => {
-                        matmul_transposed(simd, (rows, depth, cols), a, b, &mut c, c_stride);
+                        matmul_transposed(simd, (rows, depth, cols), a, b, mat_mut(&mut c, c_stride));
                     });
                     assert!(c == expected, "{rows}×{depth}×{cols}, {}", level().name());
                 }
@@ -138,7 +134,7 @@ fn a_row_has_the_same_bits_in_any_tile() {
             let (a, b) = (mat(&a, depth), mat(&b, cols));
             with_simd!(level(), simd => {
                 let shape = (rows, depth, cols);
-                matmul(simd, shape, a, b, Start::Zero, Then::Store, &mut c, cols);
+                matmul(simd, shape, a, b, Start::Zero, Then::Store, mat_mut(&mut c, cols));
             });
             c
         };
@@ -204,8 +200,8 @@ fn maxima_stay_with_the_first_of_equals() {
         let mut source = vec![0; k];
         let (early, late) = rows.split_at(4 * stride);
         with_simd!(level(), simd => {
-            max_over_rows(simd, early, (stride, column), 100, &mut top, &mut source);
-            max_over_rows(simd, late, (stride, column), 104, &mut top, &mut source);
+            max_over_rows(simd, early, (stride, column), 100, &mut top, &mut source[..]);
+            max_over_rows(simd, late, (stride, column), 104, &mut top, &mut source[..]);
         });
         for d in 0..k {
             let column: Vec<f32> = (0..n).map(|i| rows[i * stride + column + d]).collect();
@@ -215,7 +211,7 @@ fn maxima_stay_with_the_first_of_equals() {
         }
         // Without the place, over whole rows.
         let mut top = vec![-0.5; stride];
-        with_simd!(level(), simd => raise_by_rows(simd, &rows, &mut top));
+        with_simd!(level(), simd => max_over_rows(simd, &rows, (top.len(), 0), 0, &mut top, ()));
         for (d, &top) in top.iter().enumerate() {
             assert_eq!(top, (0..n).map(|i| rows[i * stride + d]).fold(-0.5, f32::max));
         }
@@ -233,31 +229,6 @@ fn rows_add_up_in_turn() {
             for d in 0..k {
                 let expected = (0..n).fold(before[d], |sum, i| sum + rows[i * stride + d]);
                 assert_eq!(sum[d].to_bits(), expected.to_bits());
-            }
-        }
-    }
-}
-
-/// The complete graph's messages are those of all n×n pairs, to the bit.
-#[test]
-fn the_complete_graph_equals_all_pairs() {
-    for n in [1, 2, 3, 8, 21, 64] {
-        for k in [8, 32] {
-            let mixed = rounded(n * 3 * k, 6);
-            for level in LEVELS {
-                let (mut m, mut top, mut source) = (vec![0.0; n * k], vec![0.0; k], vec![0; k]);
-                with_simd!(level(), simd => {
-                    complete_forward(simd, k, &mixed, &mut m, &mut top, &mut source);
-                });
-                for i in 0..n {
-                    for d in 0..k {
-                        let message = |j: usize| {
-                            (mixed[i * 3 * k + d] + mixed[j * 3 * k + 2 * k + d]).max(0.0)
-                        };
-                        let dense = (0..n).map(message).fold(0.0, f32::max);
-                        assert_eq!(m[i * k + d].to_bits(), dense.to_bits());
-                    }
-                }
             }
         }
     }
@@ -371,9 +342,9 @@ fn nan_is_harmless() {
         let (mut top, mut source) = ([f32::NEG_INFINITY; LANES], [3; LANES]);
         with_simd!(level(), simd => {
             binary_cross_entropies(simd, &row, &[1; LANES], 1.0, &mut gradient);
-            max_over_rows(simd, &row, (LANES, 0), 9, &mut top, &mut source);
+            max_over_rows(simd, &row, (LANES, 0), 9, &mut top, &mut source[..]);
             let mut alone = [f32::NEG_INFINITY; LANES];
-            raise_by_rows(simd, &row, &mut alone);
+            max_over_rows(simd, &row, (LANES, 0), 0, &mut alone, ());
             assert_eq!(alone, top);
             softmax(simd, &mut row);
         });

@@ -9,7 +9,7 @@ use super::{
     weights::{Gradients, Head, Weights},
 };
 use crate::kernels::{
-    matmul::{Start, Then, mat, matmul, matmul_transposed},
+    matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
     rows::{add, add_rows, chunks, load, store},
 };
 
@@ -69,8 +69,7 @@ pub fn forward<S: Simd>(
                 mat(&weights.forward[relation * k * k..][..k * k], k),
                 Start::Zero,
                 Then::Store,
-                &mut said[first * k..end * k],
-                k,
+                mat_mut(&mut said[first * k..end * k], k),
             );
         }
         let after = &mut after[..rows * k];
@@ -93,8 +92,7 @@ pub fn forward<S: Simd>(
             mat(&head.forward, head.width),
             Start::Row(&head.bias),
             Then::Store,
-            into,
-            head.width,
+            mat_mut(into, head.width),
         );
     }
 }
@@ -140,8 +138,7 @@ pub fn backward<S: Simd>(
                 (k, end - first, k),
                 d_said,
                 mat(&heard[first * k..end * k], k),
-                into,
-                k,
+                mat_mut(into, k),
             );
             matmul(
                 simd,
@@ -150,8 +147,7 @@ pub fn backward<S: Simd>(
                 mat(&weights.backward[relation * k * k..][..k * k], k),
                 Start::Zero,
                 Then::Store,
-                &mut said[first * k..end * k],
-                k,
+                mat_mut(&mut said[first * k..end * k], k),
             );
         }
         d_x.fill(0.0);
@@ -182,11 +178,11 @@ fn head_backward<S: Simd>(
         return;
     }
     let d_outputs = mat(&d_outputs[..count * head.width], head.width);
-    matmul_transposed(simd, (head.width, count, k), d_outputs, mat(x, k), d_weight, k);
+    matmul_transposed(simd, (head.width, count, k), d_outputs, mat(x, k), mat_mut(d_weight, k));
     add_rows(simd, d_outputs.data, head.width, d_bias);
     let weight = mat(&head.backward, k);
     let shape = (count, head.outputs, k);
-    matmul(simd, shape, d_outputs, weight, Start::Zero, Then::Store, d_x, k);
+    matmul(simd, shape, d_outputs, weight, Start::Zero, Then::Store, mat_mut(d_x, k));
 }
 
 /// An empty buffer of this length.

@@ -16,7 +16,10 @@
 //! Query and key only ever meet in ⟨W_q x, W_k x'⟩ = xᵀ (W_qᵀ W_k) x', so they are folded into one
 //! matrix, `fold`, and so are their gradients.
 
-use crate::{Config, Graph, Parameters};
+use crate::{
+    Config, Graph, Parameters,
+    rows::{Rows, RowsMut},
+};
 
 /// Forward and backward copies of one model's weights.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Weights {
     pub fold_t: Vec<f32>,      // [x, x]
     /// 3k, or 2k with [`Graph::SelfOnly`].
     pub mix_width: usize,
+    /// The width of what query and key read.
+    pub attention_width: usize,
 }
 
 impl Weights {
@@ -103,19 +108,19 @@ impl Weights {
             mask_bias: if has_masks { parameters.tensor("mask.bias")[0] } else { 0.0 },
             fold,
             mix_width,
+            attention_width: x,
         }
     }
 }
 
-/// Gradients in the layout of [`Weights`], one flat array so that sequences can be summed in one
-/// loop.
+/// Gradients in the layout of [`Weights`].
 #[derive(Clone, Debug)]
 pub struct WeightGradients {
     pub encoder_e: Vec<f32>,
     pub encoder_h: Vec<f32>,
     pub encoder_bias: Vec<f32>,
     pub mix: Vec<f32>,
-    /// The sender block of `mix`, as \[out, in\], for the complete graph.
+    /// The sender block of `mix`, as \[out, in\], where it is sparse.
     pub sender_t: Vec<f32>,
     pub mix_bias: Vec<f32>,
     pub update_m: Vec<f32>,
@@ -157,7 +162,7 @@ impl WeightGradients {
             encoder_h: zeros(config.carried() * k),
             encoder_bias: zeros(k),
             mix: zeros(k * width),
-            sender_t: zeros(if config.graph == Graph::Complete { k * k } else { 0 }),
+            sender_t: zeros(if has_sparse_senders(config) { k * k } else { 0 }),
             mix_bias: zeros(width),
             update_m: zeros(k * k),
             decoder: zeros(2 * k),
@@ -185,25 +190,39 @@ impl WeightGradients {
         let (k, m, x) = (config.k, config.m(), config.attention_width());
         let width = mix_width(config);
         let (encoder, carried) = (into.tensor_mut("encoder.weight"), config.carried());
-        transpose_into(&self.encoder_e, k, 0, m, encoder, m + carried, 0);
-        transpose_into(&self.encoder_h, k, 0, carried, encoder, m + carried, m);
+        transpose_into(Rows::new(&self.encoder_e, k), 0, m, RowsMut::new(encoder, m + carried), 0);
+        transpose_into(
+            Rows::new(&self.encoder_h, k),
+            0,
+            carried,
+            RowsMut::new(encoder, m + carried),
+            m,
+        );
         into.tensor_mut("encoder.bias").copy_from_slice(&self.encoder_bias);
         let message = into.tensor_mut("message.weight");
-        transpose_into(&self.mix, width, 0, k, message, 2 * k, 0);
+        transpose_into(Rows::new(&self.mix, width), 0, k, RowsMut::new(message, 2 * k), 0);
         match config.graph {
             // The sender is the receiver, and its gradient the same.
-            Graph::SelfOnly => transpose_into(&self.mix, width, 0, k, message, 2 * k, k),
-            Graph::Complete => {
+            Graph::SelfOnly => {
+                transpose_into(Rows::new(&self.mix, width), 0, k, RowsMut::new(message, 2 * k), k)
+            }
+            _ if has_sparse_senders(config) => {
                 for (row, sender) in message.chunks_exact_mut(2 * k).zip(self.sender_t.chunks(k)) {
                     row[k..].copy_from_slice(sender);
                 }
             }
-            _ => transpose_into(&self.mix, width, 2 * k, k, message, 2 * k, k),
+            _ => transpose_into(
+                Rows::new(&self.mix, width),
+                2 * k,
+                k,
+                RowsMut::new(message, 2 * k),
+                k,
+            ),
         }
         into.tensor_mut("message.bias").copy_from_slice(&self.mix_bias[..k]);
         let update = into.tensor_mut("update.weight");
-        transpose_into(&self.mix, width, k, k, update, 2 * k, 0);
-        transpose_into(&self.update_m, k, 0, k, update, 2 * k, k);
+        transpose_into(Rows::new(&self.mix, width), k, k, RowsMut::new(update, 2 * k), 0);
+        transpose_into(Rows::new(&self.update_m, k), 0, k, RowsMut::new(update, 2 * k), k);
         into.tensor_mut("update.bias").copy_from_slice(&self.mix_bias[k..2 * k]);
         into.tensor_mut("decoder.weight").copy_from_slice(&self.decoder);
         into.tensor_mut("decoder.bias").copy_from_slice(&self.decoder_bias);
@@ -231,6 +250,10 @@ impl WeightGradients {
     }
 }
 
+fn has_sparse_senders(config: &Config) -> bool {
+    config.message_aggregation().has_sparse_senders(config.graph)
+}
+
 fn mix_width(config: &Config) -> usize {
     if config.graph == Graph::SelfOnly { 2 * config.k } else { 3 * config.k }
 }
@@ -246,20 +269,12 @@ fn transposed(matrix: &[f32], stride: usize, from: usize, columns: usize, rows: 
     result
 }
 
-/// Writes columns `from ..` of `matrix` \[inputs, stride\] as rows of `target` \[out, target_stride\],
+/// Writes columns `from ..` of `matrix` \[inputs, stride\] as rows of `target` \[out, its width\],
 /// from its column `at`; as many of either as `target` has rows and `matrix` has `inputs`.
-fn transpose_into(
-    matrix: &[f32],
-    stride: usize,
-    from: usize,
-    inputs: usize,
-    target: &mut [f32],
-    target_stride: usize,
-    at: usize,
-) {
-    for (o, row) in target.chunks_exact_mut(target_stride).enumerate() {
+fn transpose_into(matrix: Rows, from: usize, inputs: usize, target: RowsMut, at: usize) {
+    for (o, row) in target.data.chunks_exact_mut(target.width).enumerate() {
         for (i, value) in row[at..at + inputs].iter_mut().enumerate() {
-            *value = matrix[i * stride + from + o];
+            *value = matrix.data[i * matrix.width + from + o];
         }
     }
 }

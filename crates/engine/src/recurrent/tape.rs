@@ -1,11 +1,12 @@
 //! Everything one unrolled sequence leaves behind for its backward pass.
 //!
 //! Shapes: T operations, n nodes, k latents, w the width of what attention reads, p = n rounded up
-//! to whole vectors, R the rows that asked for a pointer, over all steps.
+//! to whole vectors, R the rows that asked for a pointer, over all operations.
 
 use pgn_structures::Node;
 
-use crate::{AttentionInput, Config, Graph, graph::Neighbours, kernels::LANES};
+use super::step::Scratch;
+use crate::{AttentionInput, Config, graph::Neighbours, kernels::LANES};
 
 /// Buffers of one thread, reused from sequence to sequence.
 #[derive(Debug, Default)]
@@ -16,11 +17,11 @@ pub struct Tape {
     pub z: Vec<f32>,                 // [T, n, k]
     pub m: Vec<f32>,                 // [T, n, k]
     pub h: Vec<f32>,                 // [T + 1, n, k]; the first is h⁰ = 0
-    pub source: Vec<u32>,            // [T, n, k]; [T, k] for the complete graph
-    pub read: Vec<Node>,             // [T + 1, n]: the pointers step t reads
+    pub sources: Vec<u32>,           // [T, n, k]; [T, k] for the complete graph
+    pub read: Vec<Node>,             // [T + 1, n]: the pointers that operation t finds
     pub neighbours: Vec<Neighbours>, // [T]
     pub top: Vec<f32>,               // [T, 2k]: max z | max h
-    pub top_source: Vec<u32>,        // [T, 2k]
+    pub top_sources: Vec<u32>,       // [T, 2k]
     pub query_logits: Vec<f32>,      // [T]
     pub d_query: Vec<f32>,           // [T]
     pub mask_logits: Vec<f32>,       // [T, p]
@@ -35,15 +36,17 @@ pub struct Tape {
     pub alpha_scale: Vec<f32>,     // [T]: ∂scores = scale · (α − target)
     pub log_probability: Vec<f32>, // [T]: of sampled pointers
     pub d_q: Vec<f32>,             // [R, w]
-    // Scratch of one step.
-    pub fixed: Vec<f32>,       // [n, k]
-    pub mixed: Vec<f32>,       // [n, mix_width]
-    pub message_top: Vec<f32>, // [k]
-    pub d_h: Vec<f32>,         // [n, k]
-    pub d_x: Vec<f32>,         // [n, w]
-    pub d_gathered: Vec<f32>,  // [n, w]
-    pub d_fixed: Vec<f32>,     // [n, k]: Σ over steps of ∂z
-    // Scratch of a block of steps, `block` of them.
+    // Scratch of one operation.
+    pub fixed: Vec<f32>,        // [n, k]
+    pub sent: Vec<f32>,         // [n, k]
+    pub by_all: Vec<f32>,       // [k]
+    pub scratch: Scratch,       //
+    pub best: Vec<(f32, Node)>, // [n]
+    pub d_h: Vec<f32>,          // [n, k]
+    pub d_x: Vec<f32>,          // [n, w]
+    pub d_gathered: Vec<f32>,   // [n, w]
+    pub d_fixed: Vec<f32>,      // [n, k]: Σ over operations of ∂z
+    // Scratch of a block of operations, `block` of them.
     pub block: usize,
     pub d_z: Vec<f32>,     // [block · n, k]
     pub d_mixed: Vec<f32>, // [block · n, mix_width]
@@ -60,19 +63,21 @@ impl Tape {
         let padded = n.next_multiple_of(LANES);
         (self.n, self.ops, self.padded) = (n, ops, padded);
         self.block = (BLOCK_ROWS / n).clamp(1, ops.max(1));
-        let (steps, rows) = (ops * n * k, self.block * n);
-        self.z.resize(steps, 0.0);
-        self.m.resize(steps, 0.0);
-        self.h.resize(steps + n * k, 0.0);
+        let (all, rows) = (ops * n * k, self.block * n);
+        self.z.resize(all, 0.0);
+        self.m.resize(all, 0.0);
+        self.h.resize(all + n * k, 0.0);
         self.h[..n * k].fill(0.0);
-        self.source.resize(if config.graph == Graph::Complete { ops * k } else { steps }, 0);
+        self.sources.resize(ops * self.sources_each(config), 0);
         self.read.resize((ops + 1) * n, 0);
         for (i, pointer) in self.read[..n].iter_mut().enumerate() {
             *pointer = i as Node;
         }
         self.neighbours.resize_with(ops, Neighbours::default);
-        self.top.resize(ops * 2 * k, 0.0);
-        self.top_source.resize(ops * 2 * k, 0);
+        self.top.clear();
+        self.top.resize(ops * 2 * k, config.readout_aggregation().nothing());
+        self.top_sources.clear();
+        self.top_sources.resize(ops * 2 * k, 0);
         self.query_logits.resize(ops, 0.0);
         self.d_query.resize(ops, 0.0);
         self.mask_logits.clear();
@@ -92,13 +97,19 @@ impl Tape {
         self.log_probability.clear();
         self.log_probability.resize(ops, 0.0);
         self.fixed.resize(n * k, 0.0);
-        self.mixed.resize(n * mix_width, 0.0);
-        self.message_top.resize(k, 0.0);
+        self.sent.resize(n * k, 0.0);
+        self.by_all.resize(k, 0.0);
+        self.scratch.fit(k);
         self.d_h.resize(n * k, 0.0);
         self.d_x.resize(n * w, 0.0);
         self.d_gathered.resize(n * w, 0.0);
         self.d_fixed.resize(n * k, 0.0);
         self.d_z.resize(rows * k, 0.0);
         self.d_mixed.resize(rows * mix_width, 0.0);
+    }
+
+    /// How many sources of messages an operation has.
+    pub fn sources_each(&self, config: &Config) -> usize {
+        config.message_aggregation().source_count(config.graph, self.n, config.k)
     }
 }

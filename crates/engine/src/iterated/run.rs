@@ -1,0 +1,251 @@
+//! A structure in use: one operation at a time, in time and memory that its paths decide, not n.
+
+use std::sync::Arc;
+
+use fearless_simd::prelude::*;
+use pgn_structures::{Node, Operation};
+
+use super::{
+    Network, cost,
+    forward::{Forward, Memory, StepContext},
+    reach::{NOWHERE, Reach},
+    step::StepForward,
+};
+use crate::{
+    Config,
+    attention::argmax,
+    kernels::{LANES, math::softmax},
+    readout::left_alone,
+    simd::with_simd,
+    state::Board,
+};
+
+/// The mask logit of a node that takes no part: certainly left alone.
+pub const LEFT_ALONE: f32 = 1e3;
+
+/// x and z are spread out over all nodes, for whoever looks at them, in structures of up to this
+/// many.
+const SPREAD: usize = 4096;
+
+/// The working memory of a structure: O(n) for priorities, and for pointers and masks, which are on
+/// the board; the rest is per participant.
+#[derive(Clone, Debug)]
+pub struct Run {
+    network: Arc<Network>,
+    priorities: Vec<f32>, // [n]
+    forward: Forward,
+    turns: Turns,
+    x: Vec<f32>, // [n, k], spread out; or empty
+    z: Vec<f32>, // [n, k], likewise
+}
+
+/// Two sets of buffers, used in turn.
+#[derive(Clone, Debug, Default)]
+struct Turns {
+    x: [Vec<f32>; 2],     // [a, k]: before and after a step
+    messages: Vec<f32>,   // [a, 3k]
+    aggregated: Vec<f32>, // [a, 2k]
+    global: Vec<f32>,     // [k]
+    /// Steps taken.
+    steps: usize,
+}
+
+impl Memory for Turns {
+    fn begin(&mut self, k: usize, reach: &Reach, _: usize) {
+        let a = reach.nodes.len();
+        for x in &mut self.x {
+            x.clear();
+            x.resize(a * k, 0.0);
+        }
+        self.messages.resize(a * 3 * k, 0.0);
+        self.aggregated.resize(a * 2 * k, 0.0);
+        self.global.resize(k, 0.0);
+    }
+
+    #[inline(always)]
+    fn step<'a>(
+        &'a mut self,
+        k: usize,
+        reach: &'a Reach,
+        fixed: &'a [f32],
+        step: usize,
+    ) -> StepForward<'a> {
+        let (count, senders) = (reach.count(step), reach.count(step - 1));
+        let [x, next] = &mut self.x;
+        StepForward {
+            parents: &reach.parents[..count],
+            fixed: &fixed[..count * k],
+            x: &x[..count * k],
+            messages: &mut self.messages[..senders * 3 * k],
+            aggregated: &mut self.aggregated[..count * 2 * k],
+            global: &mut self.global,
+            next: &mut next[..count * k],
+        }
+    }
+
+    /// Ends when nothing changes any more.
+    #[inline(always)]
+    fn ends(&mut self, reach: &Reach, step: usize) -> bool {
+        self.x.swap(0, 1);
+        self.steps = step;
+        reach.count(step - 1) == reach.nodes.len() && self.x[0] == self.x[1]
+    }
+
+    fn last(&self) -> &[f32] {
+        &self.x[0]
+    }
+}
+
+impl Run {
+    /// A fresh structure, one node per priority.
+    pub fn new(network: Arc<Network>, priorities: &[f32]) -> Run {
+        let (n, k) = (priorities.len(), network.config.k);
+        let spread = vec![0.0; if n <= SPREAD { n * k } else { 0 }];
+        Run {
+            network,
+            priorities: priorities.to_vec(),
+            forward: Forward::default(),
+            turns: Turns::default(),
+            x: spread.clone(),
+            z: spread,
+        }
+    }
+
+    /// Applies one operation: re-aims pointers and returns the answer's logit. Mask logits of the
+    /// participants are written, those of the last operation's reset.
+    pub fn apply(&mut self, operation: Operation, board: &mut Board) -> f32 {
+        for &node in self.participants() {
+            board.mask_logits[node as usize] = LEFT_ALONE;
+        }
+        self.spread(|_, row| row.fill(0.0));
+        let network = Arc::clone(&self.network);
+        with_simd!(network.level, simd => self.compute(simd, &network, operation, board));
+        self.spread(|from, row| row.copy_from_slice(from));
+        self.forward.heads.logit
+    }
+
+    #[inline(always)]
+    fn compute<S: Simd>(
+        &mut self,
+        simd: S,
+        network: &Network,
+        operation: Operation,
+        board: &mut Board,
+    ) {
+        let (config, weights) = (&network.config, &network.weights);
+        let settings = &weights.settings;
+        let context = StepContext {
+            config,
+            weights,
+            operation,
+            priorities: &self.priorities,
+            pointers: &board.pointers,
+        };
+        // Messages need as many steps as paths are long; the bound grows with them.
+        let limit = |reach: &Reach| settings.steps + settings.steps_per_depth * reach.depth();
+        let forward = &mut self.forward;
+        forward.compute(simd, &context, usize::MAX, limit, &mut self.turns);
+        for (&node, &logit) in forward.reach.nodes.iter().zip(&forward.heads.mask_logits) {
+            board.mask_logits[node as usize] = logit;
+        }
+        let (nodes, masks) = (&forward.reach.nodes, &board.mask_logits);
+        let masks: Vec<bool> = nodes.iter().map(|&node| left_alone(masks[node as usize])).collect();
+        forward.visit(config, |place| !masks[place]);
+        let mut moved = Vec::new();
+        for at in 0..forward.visited.len() {
+            let i = forward.visited[at] as usize;
+            forward.score(simd, config.k, i);
+            let node = forward.reach.nodes[i];
+            let Some(best) = argmax(simd, &forward.scores) else { continue };
+            let target = forward.reach.nodes[forward.candidates[best] as usize];
+            let from = std::mem::replace(&mut board.pointers[node as usize], target);
+            if from != target {
+                moved.push((node, from));
+            }
+        }
+        moved.sort_unstable();
+        moved.into_iter().for_each(|(node, from)| board.note(node, from));
+    }
+
+    /// Visits the rows of the participants in z and x, if these are spread out, with what the last
+    /// operation made of them.
+    fn spread(&mut self, visit: impl Fn(&[f32], &mut [f32])) {
+        let k = self.network.config.k;
+        for (all, rows) in
+            [(&mut self.z, &self.forward.heads.z[..]), (&mut self.x, self.turns.last())]
+        {
+            if !all.is_empty() {
+                for (&node, row) in self.forward.reach.nodes.iter().zip(rows.chunks_exact(k)) {
+                    visit(row, &mut all[node as usize * k..][..k]);
+                }
+            }
+        }
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.network.config
+    }
+
+    /// Processor steps the last operation took.
+    pub fn steps(&self) -> usize {
+        self.turns.steps
+    }
+
+    /// Nodes that took part in the last operation, in the order they were reached.
+    pub fn participants(&self) -> &[Node] {
+        &self.forward.reach.nodes
+    }
+
+    /// x after the last operation, \[n, k\]; or empty.
+    pub fn latents(&self) -> &[f32] {
+        &self.x
+    }
+
+    /// z of the last operation, \[n, k\]; or empty.
+    pub fn encoded(&self) -> &[f32] {
+        &self.z
+    }
+
+    /// The nodes that the readout's dimensions came from: for max z, then for max x.
+    pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
+        let Forward { reach, heads, .. } = &self.forward;
+        let sources: Vec<Node> =
+            heads.top_sources.iter().map(|&place| reach.nodes[place as usize]).collect();
+        let (z, x) = sources.split_at(sources.len() / 2);
+        (z.to_vec(), x.to_vec())
+    }
+
+    /// α of one node over all n; itself with certainty if it took no part.
+    pub fn attention(&self, node: Node) -> Vec<f32> {
+        let Forward { reach, heads, candidates, .. } = &self.forward;
+        let mut alpha = vec![0.0; self.priorities.len()];
+        let place = reach.place(node);
+        if place == NOWHERE {
+            alpha[node as usize] = 1.0;
+            return alpha;
+        }
+        let mut candidates = candidates.clone();
+        if !candidates.contains(&place) {
+            candidates.push(place);
+        }
+        let mut scores = vec![f32::NEG_INFINITY; candidates.len().next_multiple_of(LANES)];
+        let k = self.network.config.k;
+        with_simd!(self.network.level, simd => {
+            for (score, &j) in scores.iter_mut().zip(&candidates) {
+                *score = heads.score(simd, k, reach, place as usize, j as usize);
+            }
+            softmax(simd, &mut scores);
+        });
+        for (&score, &j) in scores.iter().zip(&candidates) {
+            alpha[reach.nodes[j as usize] as usize] = score;
+        }
+        alpha
+    }
+
+    /// Floating-point operations that the last operation needed.
+    pub fn flop(&self) -> u64 {
+        let Forward { reach, visited, candidates, .. } = &self.forward;
+        let pairs = (visited.len() * candidates.len()) as u64;
+        cost::forward_flop(self.network.config.k, reach, self.steps(), pairs)
+    }
+}

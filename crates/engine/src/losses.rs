@@ -1,0 +1,146 @@
+//! The losses: one table. Weights, sums, metrics, event files and curves all follow it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Config, Error};
+
+/// One loss: what it is called, and how it is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// Its key in configs and metrics.
+    pub name: &'static str,
+    /// Its tag in event files.
+    pub tag: &'static str,
+    /// What it measures, in a line.
+    pub summary: &'static str,
+    /// Whether curves show it where it is 0 throughout; otherwise a model has it not.
+    pub always_shown: bool,
+}
+
+macro_rules! losses {
+    ($($(#[doc = $weight:literal])+ $name:ident: $summary:literal, always_shown: $shown:literal;)+) => {
+        /// The weight of each loss; 0 switches it off.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct LossWeights {
+            $($(#[doc = $weight])+ pub $name: f32,)+
+        }
+
+        /// The losses of a batch, each unweighted, as means over its sequences.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct Losses {
+            $(#[doc = $summary] pub $name: f64,)+
+            /// The weighted sum that is minimised.
+            pub total: f64,
+            /// How many answers were right.
+            pub right: u64,
+        }
+
+        /// Mean losses over several batches, each before its weight is applied; `total` after.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        pub struct MeanLosses {
+            $(#[doc = $summary] pub $name: f64,)+
+            /// The weighted sum that is minimised.
+            pub total: f64,
+        }
+
+        impl Loss {
+            /// All of them, in the order of configs and metrics.
+            pub const ALL: &[Loss] = &[$(Loss {
+                name: stringify!($name),
+                tag: concat!("loss/", stringify!($name)),
+                summary: $summary,
+                always_shown: $shown,
+            },)+];
+        }
+
+        impl LossWeights {
+            /// Every loss with its weight.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static Loss, f32)> {
+                Loss::ALL.iter().zip([$(self.$name,)+])
+            }
+        }
+
+        impl Losses {
+            /// Every loss with its value.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static Loss, f64)> {
+                Loss::ALL.iter().zip([$(self.$name,)+])
+            }
+
+            pub(crate) fn add(&mut self, other: &Losses) {
+                $(self.$name += other.$name;)+
+                self.right += other.right;
+            }
+        }
+
+        impl MeanLosses {
+            /// Every loss with its value.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static Loss, f64)> {
+                Loss::ALL.iter().zip([$(self.$name,)+])
+            }
+
+            /// Adds a batch that makes up `share` of all sequences.
+            pub fn add(&mut self, batch: &Losses, share: f64) {
+                $(self.$name += share * batch.$name;)+
+                self.total += share * batch.total;
+            }
+        }
+    };
+}
+
+losses! {
+    /// Binary cross-entropy of the answers.
+    query: "Binary cross-entropy of the answers, mean over operations.", always_shown: true;
+    /// Cross-entropy of α against the true pointers.
+    pointers: "Cross-entropy of the pointers, summed over re-aimed nodes, divided by operations × nodes.",
+        always_shown: false;
+    /// Binary cross-entropy of the masks.
+    masks: "Binary cross-entropy of the masks, mean over operations and nodes.", always_shown: false;
+    /// The reward loss of Kazi et al. (2020) on sampled pointers.
+    dgm: "The DGM reward loss.", always_shown: false;
+}
+
+impl LossWeights {
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        match self.iter().find(|(_, weight)| !weight.is_finite() || *weight < 0.0) {
+            None => Ok(()),
+            Some((loss, weight)) => Err(Error::InvalidConfig(format!(
+                "the weight of the {} loss is {weight}; expected a finite number of at least 0",
+                loss.name
+            ))),
+        }
+    }
+}
+
+impl Losses {
+    /// Sets the total to the config's weighted sum.
+    pub(crate) fn weigh(&mut self, config: &Config) {
+        let both = self.iter().zip(config.losses.iter());
+        self.total = both.map(|((_, loss), (_, weight))| f64::from(weight) * loss).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_follow_the_table() {
+        let config = Config {
+            losses: LossWeights { query: 1.0, pointers: 2.0, masks: 4.0, dgm: 8.0 },
+            ..Config::preset("pgn").unwrap()
+        };
+        let one =
+            Losses { query: 1.0, pointers: 10.0, masks: 100.0, dgm: 1000.0, ..Losses::default() };
+        let mut losses = one;
+        losses.add(&Losses { right: 3, ..one });
+        losses.weigh(&config);
+        assert_eq!((losses.total, losses.right), (2.0 * 8421.0, 3));
+        let mut mean = MeanLosses::default();
+        mean.add(&losses, 0.25);
+        assert_eq!((mean.query, mean.dgm, mean.total), (0.5, 500.0, 0.25 * 16842.0));
+        let names: Vec<&str> = Loss::ALL.iter().map(|loss| loss.name).collect();
+        assert_eq!(names, ["query", "pointers", "masks", "dgm"]);
+        assert_eq!(mean.iter().map(|(loss, _)| loss.tag).last(), Some("loss/dgm"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Gradients of a batch, in parallel over its sequences.
+
+use pgn_structures::{Rng, Stream};
+use rayon::prelude::*;
+
+use super::{Network, Tape, WeightGradients, forward::Lesson};
+use crate::{Example, Losses, Parameters, processor::Chance, simd::with_simd};
+
+impl Network {
+    /// The losses of a batch and the gradients of their weighted sum, for these weights. The same
+    /// bits for any number of threads.
+    pub fn gradients(
+        &self,
+        parameters: &Parameters,
+        batch: &[Example<'_>],
+        chance: Chance,
+    ) -> (Losses, Parameters) {
+        let config = &self.config;
+        let scale = 1.0 / batch.len() as f32;
+        // One sequence a task: they are long enough, and the threads finish together.
+        let shares: Vec<(Losses, WeightGradients)> = batch
+            .par_iter()
+            .with_max_len(1)
+            .enumerate()
+            .map(|(index, &example)| {
+                let key = [chance.seed, Stream::Noise.number(), chance.step, index as u64];
+                let noise = &mut Rng::new(key);
+                let lesson = Lesson {
+                    config,
+                    weights: &self.weights,
+                    example,
+                    scale,
+                    running_accuracy: chance.running_accuracy,
+                };
+                let mut tape = self.tapes.take(Tape::default);
+                let mut gradients = self.gradients.take(|| WeightGradients::zeros(config));
+                gradients.clear();
+                let losses = with_simd!(self.level, simd => {
+                    let losses = lesson.forward(simd, noise, &mut tape);
+                    lesson.backward(simd, &mut tape, &mut gradients);
+                    losses
+                });
+                self.tapes.put_back(tape);
+                (losses, gradients)
+            })
+            .collect();
+        let mut losses = Losses::default();
+        let mut gradients = Parameters::zeros(config);
+        // Sums run in the order of the batch, whichever thread finished first.
+        let mut sum: Option<WeightGradients> = None;
+        for (share, gradient) in shares {
+            losses.add(&share);
+            match &mut sum {
+                None => sum = Some(gradient),
+                Some(sum) => {
+                    sum.add(&gradient);
+                    self.gradients.put_back(gradient);
+                }
+            }
+        }
+        losses.weigh(config);
+        if let Some(sum) = sum {
+            sum.unpack(config, parameters, &mut gradients);
+            self.gradients.put_back(sum);
+        }
+        (losses, gradients)
+    }
+}
