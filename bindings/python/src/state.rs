@@ -62,7 +62,7 @@ impl State {
     }
 
     fn steps(&self, py: Python<'_>) -> usize {
-        self.get(py).steps()
+        self.get(py).processor_steps()
     }
 
     fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {

@@ -61,14 +61,14 @@ pub struct HeardGradients<'a> {
 impl Aggregation {
     /// Whether ∂b has so few elements that it goes its own way, past the products that all other
     /// gradients share.
-    pub fn has_sparse_senders(self, graph: Graph) -> bool {
+    pub(crate) fn has_sparse_senders(self, graph: Graph) -> bool {
         match self {
             Aggregation::Max => graph == Graph::Complete,
         }
     }
 
     /// How many sources a step over n nodes and k latents has.
-    pub fn source_count(self, graph: Graph, n: usize, k: usize) -> usize {
+    pub(crate) fn source_count(self, graph: Graph, n: usize, k: usize) -> usize {
         match self {
             Aggregation::Max => {
                 if graph == Graph::Complete {
@@ -82,7 +82,7 @@ impl Aggregation {
 
     /// The aggregate of all bⱼ, for the complete graph.
     #[inline(always)]
-    pub fn send_to_all<S: Simd>(
+    pub(crate) fn send_to_all<S: Simd>(
         self,
         simd: S,
         sent: &[f32],
@@ -102,7 +102,7 @@ impl Aggregation {
     ///
     /// Sources are left alone where a node hears only one, or the same as everybody.
     #[inline(always)]
-    pub fn hear<S: Simd>(
+    pub(crate) fn hear<S: Simd>(
         self,
         simd: S,
         senders: Senders,
@@ -118,7 +118,13 @@ impl Aggregation {
 
     /// The mirror of [`Aggregation::hear`]: from ∂m to ∂a and ∂b.
     #[inline(always)]
-    pub fn hear_backward<S: Simd>(self, simd: S, heard: Heard, d_m: &[f32], into: HeardGradients) {
+    pub(crate) fn hear_backward<S: Simd>(
+        self,
+        simd: S,
+        heard: Heard,
+        d_m: &[f32],
+        into: HeardGradients,
+    ) {
         match self {
             Aggregation::Max => hear_max_backward(simd, heard, d_m, into),
         }
@@ -128,7 +134,7 @@ impl Aggregation {
 /// The readout.
 impl Aggregation {
     /// The aggregate of nothing.
-    pub fn nothing(self) -> f32 {
+    pub(crate) fn nothing(self) -> f32 {
         match self {
             Aggregation::Max => f32::NEG_INFINITY,
         }
@@ -136,7 +142,7 @@ impl Aggregation {
 
     /// Takes in some more rows, of which the first has the number `first`.
     #[inline(always)]
-    pub fn see<S: Simd>(
+    pub(crate) fn see<S: Simd>(
         self,
         simd: S,
         rows: &[f32],
@@ -150,7 +156,7 @@ impl Aggregation {
     }
 
     /// Takes in the aggregate of rows that come later.
-    pub fn join(self, into: &mut [f32], later: &[f32]) {
+    pub(crate) fn join(self, into: &mut [f32], later: &[f32]) {
         match self {
             Aggregation::Max => {
                 for (value, &later) in into.iter_mut().zip(later) {
@@ -164,7 +170,13 @@ impl Aggregation {
 
     /// Sends d · weights, the gradient of a readout, back to the rows it came from.
     #[inline(always)]
-    pub fn readout_backward(self, d: f32, weights: &[f32], sources: &[u32], d_rows: &mut [f32]) {
+    pub(crate) fn readout_backward(
+        self,
+        d: f32,
+        weights: &[f32],
+        sources: &[u32],
+        d_rows: &mut [f32],
+    ) {
         match self {
             Aggregation::Max => {
                 let k = weights.len();

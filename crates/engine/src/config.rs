@@ -86,7 +86,8 @@ pub struct Config {
     /// Latent features per node, k; a multiple of 8 from 8 to 256.
     pub k: usize,
     /// What a node is told about an operation: the entries of eᵢ, m of them.
-    pub inputs: Vec<Feature>,
+    #[serde(rename = "inputs")]
+    pub features: Vec<Feature>,
     /// Which nodes send messages.
     pub graph: Graph,
     /// Where pointers come from.
@@ -110,7 +111,7 @@ pub struct Config {
 impl Config {
     /// m, the number of entries of eᵢ.
     pub fn m(&self) -> usize {
-        self.inputs.len()
+        self.features.len()
     }
 
     /// Whether the model keeps pointers of its own.
@@ -129,12 +130,12 @@ impl Config {
     }
 
     /// How a node's messages become one (equation 8).
-    pub(crate) fn message_aggregation(&self) -> Aggregation {
+    pub fn message_aggregation(&self) -> Aggregation {
         Aggregation::Max
     }
 
     /// How the nodes become what the decoder reads (equation 3).
-    pub(crate) fn readout_aggregation(&self) -> Aggregation {
+    pub fn readout_aggregation(&self) -> Aggregation {
         Aggregation::Max
     }
 
@@ -170,7 +171,7 @@ impl Config {
         if !(8..=256).contains(&self.k) || !self.k.is_multiple_of(8) {
             return invalid(format!("k is {}; expected a multiple of 8 from 8 to 256", self.k));
         }
-        if self.inputs.is_empty() {
+        if self.features.is_empty() {
             return invalid("inputs is empty; expected at least one feature".into());
         }
         self.losses.validate()?;
@@ -197,7 +198,7 @@ impl Config {
                 "the dgm loss replaces the pointers loss; expected one of the two".into(),
             );
         }
-        if self.inputs.contains(&Feature::SelfPointing) && self.pointers == Pointers::None {
+        if self.features.contains(&Feature::SelfPointing) && self.pointers == Pointers::None {
             return invalid("the self-pointing input reads pointers, but pointers is none".into());
         }
         if self.candidates == Candidates::Visited && !self.has_masks() {

@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(state.participants().unwrap().len(), 2);
             let masks = state.mask_logits()[..2].iter();
             let visited = masks.filter(|&&logit| !crate::left_alone(logit)).count() as u64;
-            let steps = state.steps() as u64;
+            let steps = state.processor_steps() as u64;
             let processor = (3 * 2 * (steps - 1) + 3 * 2 * steps + steps) * 1024;
             let heads = 2 * (1024 + 64 * 40 + 64 * 32) + 32 * 40 + 2 * 64 + 64;
             assert_eq!(state.flop(), 2 * (processor + heads + visited * visited * 32));

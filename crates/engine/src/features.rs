@@ -15,7 +15,7 @@ use crate::kernels::rows::axpy;
 #[inline(always)]
 pub fn fixed_part<S: Simd>(
     simd: S,
-    inputs: &[Feature],
+    features: &[Feature],
     encoder_e: &[f32],
     bias: &[f32],
     priorities: &[f32],
@@ -24,26 +24,26 @@ pub fn fixed_part<S: Simd>(
     let k = bias.len();
     for (row, &priority) in into.chunks_exact_mut(k).zip(priorities) {
         row.copy_from_slice(bias);
-        for (input, column) in inputs.iter().zip(encoder_e.chunks_exact(k)) {
-            if *input == Feature::Priority {
+        for (feature, column) in features.iter().zip(encoder_e.chunks_exact(k)) {
+            if *feature == Feature::Priority {
                 axpy(simd, priority, column, row);
             }
         }
     }
 }
 
-/// Calls `visit(input, node)` for every feature of every node in `nodes` that is
+/// Calls `visit(index, node)` for every feature, by its index, of every node in `nodes` that is
 /// 1 for this operation. `pointers` are those before it.
 #[inline(always)]
 pub fn for_each_flag(
-    inputs: &[Feature],
+    features: &[Feature],
     Operation { u, v }: Operation,
     pointers: &[Node],
     nodes: Range<usize>,
     mut visit: impl FnMut(usize, usize),
 ) {
     let here = |node: Node| nodes.contains(&(node as usize));
-    for (input, feature) in inputs.iter().enumerate() {
+    for (index, feature) in features.iter().enumerate() {
         let (is_first, is_second) = match feature {
             Feature::Priority => (false, false),
             Feature::Operated => (true, true),
@@ -52,18 +52,18 @@ pub fn for_each_flag(
             Feature::SelfPointing => {
                 for (i, &pointer) in nodes.clone().zip(&pointers[nodes.clone()]) {
                     if pointer as usize == i {
-                        visit(input, i);
+                        visit(index, i);
                     }
                 }
                 (false, false)
             }
         };
         if is_first && here(u) {
-            visit(input, u as usize);
+            visit(index, u as usize);
         }
         // A node that is both operands is still told once.
         if is_second && here(v) && !(is_first && u == v) {
-            visit(input, v as usize);
+            visit(index, v as usize);
         }
     }
 }

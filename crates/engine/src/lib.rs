@@ -2,8 +2,8 @@
 //! family of models (design: one [`Config`] space, of which the paper's ten models are points).
 //!
 //! The engine knows sequences, not experiments. Build a [`Model`] from a [`Config`], train it with a
-//! [`Trainer`], roll it out over recorded sequences ([`Model::rollout`]) or use it one operation at a
-//! time ([`Model::start`], [`State::apply`]).
+//! [`Trainer`], replay recorded sequences ([`Model::replay`], [`Model::rollout`]) or use it one
+//! operation at a time ([`Model::start`], [`State::apply`]).
 //!
 //! # Letters
 //!
@@ -15,16 +15,16 @@
 //!
 //! | equation | what | file |
 //! | --- | --- | --- |
-//! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `forward.rs`, `state/` |
-//! | 2, 8 | h = U(z, max M(z, z')) | `message.rs`, `forward.rs`, `state/` |
-//! | 3 | y = decoder\[max z ‖ max h\] | `readout.rs` |
+//! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `recurrent/step.rs` |
+//! | 2, 8 | h = U(z, max M(z, z')) | `aggregation.rs`, `recurrent/step.rs` |
+//! | 3 | y = decoder\[max z ‖ max h\] | `aggregation.rs`, `recurrent/step.rs` |
 //! | 4, 5 | masks | `readout.rs` |
-//! | 6 | attention | `attention.rs` |
+//! | 6 | attention | `attention.rs`, `recurrent/pointers.rs` |
 //! | 7 | symmetrised pointers | `graph.rs` |
 //!
-//! A config with [`ProcessorKind::Iterated`] has its own forward and backward passes, in `iterated/`,
-//! over the same kernels. [`MachineNet`], in `machine/`, is the network of learnt machines: it sees
-//! a micro-step's view instead of a structure.
+//! That is the paper's processor, [`ProcessorKind::Recurrent`]. [`ProcessorKind::Iterated`] has its
+//! own step, in `iterated/`, over the same kernels. [`MachineNet`], in `machine/`, is the network of
+//! learnt machines: it sees a micro-step's view instead of a structure.
 
 mod adam;
 mod aggregation;
@@ -54,6 +54,7 @@ mod spare;
 mod state;
 mod trainer;
 
+pub use aggregation::Aggregation;
 pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, Pointers};
 pub use error::Error;
 pub use example::Example;

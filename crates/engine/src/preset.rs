@@ -124,7 +124,7 @@ impl Preset {
             in_paper: false,
             given: None,
             config: || Config {
-                inputs: Feature::ORDERED.to_vec(),
+                features: Feature::ORDERED.to_vec(),
                 attention_input: AttentionInput::Zh,
                 candidates: Candidates::Visited,
                 losses: LossWeights { query: 1.0, pointers: 16.0, masks: 4.0, dgm: 0.0 },
@@ -184,7 +184,7 @@ const ALL_LOSSES: LossWeights = LossWeights { pointers: 1.0, masks: 1.0, ..QUERY
 fn pgn() -> Config {
     Config {
         k: 32,
-        inputs: Feature::PAPER.to_vec(),
+        features: Feature::PAPER.to_vec(),
         graph: Graph::Symmetric,
         pointers: Pointers::Masked,
         forcing: Forcing::Teacher,

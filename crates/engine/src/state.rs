@@ -119,7 +119,7 @@ impl State {
     }
 
     /// Processor steps that the last operation took; 1 for the paper's processor.
-    pub fn steps(&self) -> usize {
+    pub fn processor_steps(&self) -> usize {
         self.core.steps()
     }
 

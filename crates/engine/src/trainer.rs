@@ -30,8 +30,8 @@ pub struct TrainerState {
     pub first_moment: Parameters,
     /// Adam's running mean of their squares.
     pub second_moment: Parameters,
-    /// Steps taken.
-    pub steps: u64,
+    /// Steps of Adam taken.
+    pub adam_steps: u64,
     /// Running share of right answers, the baseline of the DGM reward.
     pub running_accuracy: f32,
 }
@@ -83,8 +83,13 @@ impl Trainer {
                 return Err(Error::Input("the optimiser's moments are of another model".into()));
             }
         }
-        let TrainerState { parameters, first_moment, second_moment, steps, running_accuracy } =
-            state;
+        let TrainerState {
+            parameters,
+            first_moment,
+            second_moment,
+            adam_steps: steps,
+            running_accuracy,
+        } = state;
         let model = Model::from_parameters(config, parameters)?;
         Trainer::with(model, Adam { first_moment, second_moment, steps }, options, running_accuracy)
     }
@@ -125,7 +130,7 @@ impl Trainer {
             parameters: self.model.parameters().clone(),
             first_moment: self.adam.first_moment.clone(),
             second_moment: self.adam.second_moment.clone(),
-            steps: self.adam.steps,
+            adam_steps: self.adam.steps,
             running_accuracy: self.running_accuracy,
         }
     }

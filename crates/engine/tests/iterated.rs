@@ -27,7 +27,7 @@ fn configs() -> Vec<Config> {
         with(Iterated { participants: Participants::All, ..exact.clone() }),
         Config {
             candidates: Candidates::All,
-            inputs: vec![Feature::Priority, Feature::Operated, Feature::SelfPointing],
+            features: vec![Feature::Priority, Feature::Operated, Feature::SelfPointing],
             ..with(Iterated { participants: Participants::All, ..exact.clone() })
         },
         with(Iterated { relations: vec![Relation::Children], ..exact.clone() }),
@@ -121,7 +121,7 @@ fn rollouts_agree_with_the_definition() {
             let mut state = model.start_with(one.priorities).unwrap();
             state.set_pointers(one.before).unwrap();
             let logit = state.apply(one.operation).unwrap().logit;
-            let outcome = reference.run(&one, state.steps());
+            let outcome = reference.run(&one, state.processor_steps());
             assert!((f64::from(logit) - outcome.answer).abs() < 1e-3);
             for (i, mask) in outcome.masks.iter().enumerate() {
                 let ours = f64::from(state.mask_logits()[i]);

@@ -32,7 +32,7 @@ fn configs() {
         (Config { k: 0, ..pgn.clone() }, "k is 0; expected a multiple of 8 from 8 to 256"),
         (Config { k: 12, ..pgn.clone() }, "k is 12; expected a multiple of 8"),
         (Config { k: 264, ..pgn.clone() }, "k is 264; expected a multiple of 8 from 8 to 256"),
-        (Config { inputs: vec![], ..pgn.clone() }, "inputs is empty"),
+        (Config { features: vec![], ..pgn.clone() }, "inputs is empty"),
         (with(LossWeights { query: -1.0, ..losses }), "weight of the query loss is -1"),
         (with(LossWeights { pointers: f32::NAN, ..losses }), "weight of the pointers loss is NaN"),
         (with(LossWeights { masks: f32::INFINITY, ..losses }), "weight of the masks loss is inf"),
@@ -60,7 +60,7 @@ fn configs() {
             "the dgm loss replaces the pointers loss",
         ),
         (
-            Config { inputs: vec![Feature::SelfPointing], ..preset("gnn") },
+            Config { features: vec![Feature::SelfPointing], ..preset("gnn") },
             "the self-pointing input reads pointers, but pointers is none",
         ),
         (

@@ -42,7 +42,7 @@ impl Checkpoint {
     pub fn save(&self, path: &Path, config: &str) -> Result<()> {
         let progress = Progress {
             epoch: self.epoch,
-            steps: self.trainer.steps,
+            steps: self.trainer.adam_steps,
             running_accuracy_bits: self.trainer.running_accuracy.to_bits(),
             best: self.best.as_ref().map(|best| (best.epoch, best.validation.clone())),
             seconds: self.seconds,
@@ -128,7 +128,7 @@ impl Checkpoint {
                 parameters,
                 first_moment,
                 second_moment,
-                steps: progress.steps,
+                adam_steps: progress.steps,
                 running_accuracy: f32::from_bits(progress.running_accuracy_bits),
             },
             best,
@@ -158,7 +158,7 @@ mod tests {
                 parameters: Parameters::initial(&config, 1),
                 first_moment: Parameters::initial(&config, 2),
                 second_moment: Parameters::initial(&config, 3),
-                steps: 85,
+                adam_steps: 85,
                 running_accuracy: 0.1 + 0.2,
             },
             best: Some(Best {

@@ -212,7 +212,7 @@ impl RunConfig {
             None => Task::named(&name("task", "dsu")?)?,
         };
         let mut config = RunConfig::defaults(task.name(), &name("model", "pgn")?, 0)?;
-        config.network.inputs = task.features().to_vec();
+        config.network.features = task.features().to_vec();
 
         let given =
             |table: &str, key: &str| settings.get(table).and_then(|table| table.get(key)).is_some();

@@ -47,8 +47,8 @@ pub fn execution(model: &Model, examples: &[Example<'_>], stop: Stop<'_>) -> Res
             worked = worked.join(Worked {
                 first_error: (!right).then_some(step.t),
                 operations: 1,
-                steps: state.steps() as u64,
-                max_steps: state.steps(),
+                steps: state.processor_steps() as u64,
+                max_steps: state.processor_steps(),
                 participants: participants as u64,
                 max_participants: participants,
             });

@@ -150,8 +150,8 @@ impl Driver for Scoring<'_> {
             rolled.first_error = rolled.first_error.or(Some(step.t));
         }
         let participants = state.participants().map_or(0, <[Node]>::len);
-        rolled.steps += state.steps() as u64;
-        rolled.max_steps = rolled.max_steps.max(state.steps());
+        rolled.steps += state.processor_steps() as u64;
+        rolled.max_steps = rolled.max_steps.max(state.processor_steps());
         rolled.participants += participants as u64;
         rolled.max_participants = rolled.max_participants.max(participants);
         Ok(ControlFlow::Continue(()))

@@ -243,7 +243,7 @@ impl<'a> Trial<'a> {
         let guess = self.state.apply(operation)?.value();
         let verdict = &mut self.verdict;
         verdict.transitions += 1;
-        verdict.max_steps = verdict.max_steps.max(self.state.steps());
+        verdict.max_steps = verdict.max_steps.max(self.state.processor_steps());
         forest::depths_into(before, &mut self.depths);
         verdict.depth = verdict.depth.max(self.depths.iter().copied().max().unwrap_or(0));
         if guess != (truth.answer == 1) || self.state.pointers() != truth.after {

@@ -62,7 +62,7 @@ impl Heads {
         for (&node, row) in reach.nodes.iter().zip(self.z.chunks_exact_mut(k)) {
             let (priority, pointer) = (priorities[node as usize], pointers[node as usize]);
             row.copy_from_slice(&w.encoder_bias);
-            for (input, column) in config.inputs.iter().zip(w.encoder.chunks_exact(k)) {
+            for (input, column) in config.features.iter().zip(w.encoder.chunks_exact(k)) {
                 let value = input.value(node, operation, priority, pointer);
                 self.e.push(value);
                 if value != 0.0 {

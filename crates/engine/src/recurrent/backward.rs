@@ -56,7 +56,7 @@ impl Lesson<'_> {
         for (row, &priority) in tape.d_fixed.chunks_exact(k).zip(priorities) {
             add(simd, row, &mut gradients.encoder_bias);
             let columns = gradients.encoder_e.chunks_exact_mut(k);
-            for (input, column) in config.inputs.iter().zip(columns) {
+            for (input, column) in config.features.iter().zip(columns) {
                 if *input == Feature::Priority {
                     axpy(simd, priority, row, column);
                 }
@@ -191,7 +191,7 @@ impl Lesson<'_> {
         add(simd, d_z, &mut tape.d_fixed);
         let (d_rows, mut columns) = (Rows::new(d_z, k), RowsMut::new(&mut gradients.encoder_e, k));
         for_each_flag(
-            &config.inputs,
+            &config.features,
             self.example.sequence.operations[t],
             &tape.read[t * n..][..n],
             0..n,

@@ -41,7 +41,7 @@ impl Lesson<'_> {
         let (n, ops) = (sequence.nodes(), sequence.ops());
         tape.fit(config, weights.mix_width, n, ops);
         let (columns, bias) = (&weights.encoder_e, &weights.encoder_bias);
-        fixed_part(simd, &config.inputs, columns, bias, sequence.priorities, &mut tape.fixed);
+        fixed_part(simd, &config.features, columns, bias, sequence.priorities, &mut tape.fixed);
         let mut losses = Losses::default();
         for t in 0..ops {
             self.latents(simd, t, tape);

@@ -65,7 +65,7 @@ impl Run {
         let zeros = |wanted: bool, size: usize| vec![0.0; if wanted { size } else { 0 }];
         let mut fixed = vec![0.0; n * k];
         with_simd!(network.level, simd => fixed_part(
-            simd, &config.inputs, &weights.encoder_e, &weights.encoder_bias, priorities, &mut fixed,
+            simd, &config.features, &weights.encoder_e, &weights.encoder_bias, priorities, &mut fixed,
         ));
         let reads_zh = config.has_attention() && config.attention_input == AttentionInput::Zh;
         Run {

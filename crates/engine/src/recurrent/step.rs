@@ -140,7 +140,7 @@ pub fn encode<S: Simd>(simd: S, context: &StepContext, rows: Encoding) {
     }
     let (columns, mut rows) = (Rows::new(&weights.encoder_e, k), RowsMut::new(z, k));
     for_each_flag(
-        &config.inputs,
+        &config.features,
         context.operation,
         context.pointers,
         first..first + count,

@@ -55,7 +55,7 @@ impl<'a> IteratedInF64<'a> {
                 let value = |f: &pgn_structures::Feature| {
                     f64::from(f.value(i as u32, op, transition.priorities[i], pi[i]))
                 };
-                let e: Vec<f64> = self.config.inputs.iter().map(value).collect();
+                let e: Vec<f64> = self.config.features.iter().map(value).collect();
                 self.linear("encoder", &[&e])
             })
             .collect();

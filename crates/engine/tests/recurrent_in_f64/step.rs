@@ -89,7 +89,7 @@ impl Step {
                 let value = |feature: &pgn_structures::Feature| {
                     feature.value(i as Node, operation, priorities[i], pointers[i] as Node)
                 };
-                config.inputs.iter().map(|feature| f64::from(value(feature))).collect()
+                config.features.iter().map(|feature| f64::from(value(feature))).collect()
             })
             .collect();
         let z: Rows = (0..n).map(|i| layers.encoder.apply(&concat(&e[i], &h_before[i]))).collect();
