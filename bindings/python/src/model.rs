@@ -71,11 +71,11 @@ impl Model {
     fn evaluate(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<String> {
         let [sequences, ops, nodes] = data.shape()?;
         let (model, config) = (self.run.model(), self.run.config());
-        let rule = match Task::named(&config.task) {
-            Ok(task) => Some(Counting::of_seed(&task, config.seed).map_err(Error::from)?),
-            Err(_) => None,
-        };
         let scores = self.over(py, &data, |examples, stop| {
+            let rule = match Task::named(&config.task) {
+                Ok(task) => Some(Counting::of_seed(&task, config.seed)?),
+                Err(_) => None,
+            };
             let iterated = model.config().iterated().is_some();
             Ok(TestScores {
                 nodes,

@@ -5,7 +5,7 @@ use pgn_lab::{Counting, Prediction, judge};
 use pgn_structures::{Node, Task};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-use crate::{dataset::Arrays, error::Error, pool};
+use crate::{dataset::Arrays, error::Error, pool, work::interruptible};
 
 /// Scores predictions against the truth of `data`, as JSON.
 ///
@@ -44,15 +44,7 @@ pub fn score(
     {
         return wrong("pointers", pointers.shape());
     }
-    let rule = match (counting, rule_of) {
-        (Some(set), _) => Some(Counting::fit(set.to_dataset()?.sequences())),
-        // For a structure that is not built in there is nothing to learn the rule from.
-        (None, Some((task, seed))) => match Task::named(&task) {
-            Ok(task) => Some(Counting::of_seed(&task, seed).map_err(Error::from)?),
-            Err(_) => None,
-        },
-        (None, None) => None,
-    };
+    let counting = counting.map(|set| set.to_dataset()).transpose()?;
     let truth = data.to_dataset()?;
     let answers = answers.as_slice()?;
     let masks = masks.as_ref().map(|masks| masks.as_slice()).transpose()?;
@@ -67,7 +59,19 @@ pub fn score(
         .collect();
     let sequences: Vec<_> = truth.sequences().collect();
     let pool = pool::shared()?;
-    let judgement = py.detach(|| pool.install(|| judge(&sequences, &predictions, rule.as_ref())));
+    // On the pool as a whole: sampling elsewhere would use threads that a forked child has not.
+    let judgement = interruptible(py, &pool, |_| -> pgn_lab::Result<_> {
+        let rule = match (&counting, &rule_of) {
+            (Some(set), _) => Some(Counting::fit(set.sequences())),
+            // For a structure that is not built in there is nothing to learn the rule from.
+            (None, Some((task, seed))) => match Task::named(task) {
+                Ok(task) => Some(Counting::of_seed(&task, *seed)?),
+                Err(_) => None,
+            },
+            (None, None) => None,
+        };
+        judge(&sequences, &predictions, rule.as_ref())
+    })?;
     let judgement = judgement.map_err(Error::from)?;
     serde_json::to_string(&judgement).map_err(|error| PyValueError::new_err(error.to_string()))
 }

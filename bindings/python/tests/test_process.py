@@ -44,6 +44,7 @@ FORK = """
     child = os.fork()
     if child == 0:
         good = model.evaluate(data) == expected and len(pgn.sample("dsu", nodes=5)) == 70
+        good = good and model.rollout(data).score(data).f1 == expected.f1
         os._exit(0 if good else 1)
     _, status = os.waitpid(child, 0)
     sys.exit(os.waitstatus_to_exitcode(status))

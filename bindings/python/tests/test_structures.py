@@ -363,7 +363,7 @@ def test_answers_of_any_kind_of_zero_and_one() -> None:
         class Kind(PlainDisjointSet):
             name = "kind"
 
-            def apply(self, u: int, v: int) -> tuple[Any, list[int]]:  # type: ignore[override]
+            def apply(self, u: int, v: int) -> tuple[Any, list[int]]:
                 answer, visited = super().apply(u, v)
                 return kind(answer), visited
 

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 
 class _Stop:
+    """What a callback returns to end a run: :func:`pgn.train` then returns the best model so far."""
+
     def __repr__(self) -> str:
         return "pgn.STOP"
 
 
+#: What a callback returns to end a run.
 STOP: Final = _Stop()
-"""What a callback returns to end a run: :func:`train` then returns the best model so far."""
 
 
 class Progress(NamedTuple):
