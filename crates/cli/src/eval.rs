@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pgn_lab::{Run, Stop, TestScores, TestSets};
+use pgn_lab::{
+    Run, Stop, TestScores, TestSets,
+    machine::{MachineRun, Mode},
+};
 use serde::Serialize;
 
-use crate::{output, scores_table, threads::pool};
+use crate::{machine, output, scores_table, threads::pool};
 
 /// Score a trained model on test sets: its own, others, or a data-set file.
 ///
@@ -18,12 +21,14 @@ use crate::{output, scores_table, threads::pool};
 ///
 /// Models with an iterated processor (pgn-exact) are run one operation at a time, in memory that
 /// allows for a million nodes; how many steps they took and where the first error came is in
-/// the JSON, as is the time.
+/// the JSON, as is the time. So are machines (pgn-machine), also built-in ones by name; their steps
+/// are micro-steps.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn eval runs/dsu-pgn
   pgn eval runs/dsu-pgn --nodes 500,1000 --count 10
   pgn eval runs/forest-exact --nodes 1000000 --ops 100000 --count 1 --json
+  pgn eval lct --nodes 1000000 --ops 1500000 --count 1 --mode compiled
   pgn eval runs/dsu-pgn --data test.safetensors --json")]
 pub struct Args {
     /// The run directory
@@ -47,6 +52,9 @@ pub struct Args {
     /// Threads to use; the scores are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// For machines: network, memoised or compiled; the scores are the same
+    #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
+    mode: Mode,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -68,13 +76,18 @@ struct Report {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let run = Run::load(&self.run)?;
         let sets = TestSets {
             nodes: (!self.nodes.is_empty()).then_some(self.nodes),
             ops: (!self.ops.is_empty()).then_some(self.ops),
             count: self.count,
             seed: self.seed,
         };
+        if MachineRun::is_at(&self.run) {
+            let pool = pool(self.threads)?;
+            return pool
+                .install(|| machine::eval(self.run, &self.data, &sets, self.mode, self.json));
+        }
+        let run = Run::load(&self.run)?;
         let started = std::time::Instant::now();
         let test = pool(self.threads)?.install(|| match &self.data[..] {
             [] => run.test(&sets, Stop::NEVER),

@@ -7,6 +7,8 @@ use std::ffi::OsString;
 
 mod analyse;
 mod bench;
+mod certify;
+mod compile;
 mod cluster;
 mod eval;
 mod figures;
@@ -14,6 +16,7 @@ mod generate;
 mod grid_progress;
 mod grid_table;
 mod interrupt;
+mod machine;
 mod output;
 mod progress;
 mod queue_args;
@@ -36,6 +39,8 @@ commands! {
     Train(train),
     Eval(eval),
     Verify(verify),
+    Certify(certify),
+    Compile(compile),
     Rollout(rollout),
     Reproduce(reproduce),
     Sweep(sweep),

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use pgn_lab::Run;
+use pgn_lab::{
+    Run,
+    machine::{MachineRun, Mode},
+};
 use pgn_structures::{Sampling, given_priorities, operations_from_csv};
 
-use crate::{output, story_text, threads::pool};
+use crate::{machine, output, story_text, threads::pool};
 
 /// Let a trained model run freely on operations: to a file, or told step by step
 ///
@@ -43,18 +46,33 @@ pub struct Args {
     /// Threads to use; the outcome is the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// For machines: network, memoised or compiled; the bytes are the same
+    #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
+    mode: Mode,
     /// With --ops: print the story as JSON
     #[arg(long, requires = "ops")]
     json: bool,
 }
 
+enum Either {
+    Machine(MachineRun),
+    Model(Run),
+}
+
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let run = Run::load(&self.run)?;
+        let machine = MachineRun::is_at(&self.run).then(|| MachineRun::open(&self.run));
+        let run = match machine.transpose()? {
+            Some(machine) => Either::Machine(machine),
+            None => Either::Model(Run::load(&self.run)?),
+        };
         let pool = pool(self.threads)?;
         if let (Some(data), Some(out)) = (&self.data, &self.out) {
-            return Ok(pool.install(|| run.write_rollouts(data, out))?);
+            return Ok(pool.install(|| match &run {
+                Either::Machine(run) => run.write_rollouts(data, out, self.mode),
+                Either::Model(run) => run.write_rollouts(data, out),
+            })?);
         }
         let path = self.ops.as_ref().context("either --data or --ops is needed")?;
         let operations = operations_from_csv(path, self.nodes.unwrap_or(Sampling::MAX_NODES))?;
@@ -64,7 +82,10 @@ impl Args {
         };
         let nodes = self.nodes.unwrap_or(largest as usize + 1);
         let priorities = given_priorities(nodes, self.seed)?;
-        let steps = pool.install(|| run.story(&priorities, &operations))?;
+        let steps = pool.install(|| match &run {
+            Either::Machine(run) => run.story(&priorities, &operations, self.mode),
+            Either::Model(run) => run.story(&priorities, &operations),
+        })?;
         if self.json {
             output::print_json(&steps)
         } else {

@@ -3,10 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Result;
-use pgn_lab::{Outcome, RunConfig, Session};
+use pgn_lab::{Outcome, RunConfig, Session, machine::MachineConfig};
 
 use crate::{
-    interrupt,
+    interrupt, machine,
     output::{self, Interrupted},
     progress::Display,
     recipe::{Flags, RecipeArgs},
@@ -26,12 +26,13 @@ use crate::{
   pgn train --task lct --model gnn --epochs 500 --batch 14 --clip 0 --out runs/lct-gnn
   pgn train --task dsu --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
   pgn train --task forest --model pgn-exact --out runs/forest-exact
+  pgn train --task lct --model pgn-machine --out runs/lct-machine
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1")]
 pub struct Args {
     #[arg(long, help = tasks::help("The data structure to imitate", " [default: dsu]"))]
     task: Option<String>,
     /// The model: gnn, deepsets, pgn, pgn-nm, pgn-asym, pgn-mo, pgn-ptrs, supgnn, dgm,
-    /// oracle-ptrs or pgn-exact [default: pgn]
+    /// oracle-ptrs, pgn-exact or pgn-machine (programs dsu, lct, forest, splay and heap) [default: pgn]
     #[arg(long)]
     model: Option<String>,
     /// Data, initial weights and noise are drawn from it [default: 0]
@@ -63,7 +64,7 @@ pub struct Args {
 }
 
 impl Args {
-    fn config(&self) -> Result<RunConfig> {
+    fn flags(&self) -> Result<Flags> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let mut flags = Flags(self.recipe.settings()?);
         flags.set("", "task", self.task.clone());
@@ -72,12 +73,19 @@ impl Args {
         flags.set("data", "train", path(&self.train));
         flags.set("data", "validation", path(&self.validation));
         flags.set("data", "teacher", path(&self.teacher));
-        Ok(RunConfig::resolve(flags.0)?)
+        Ok(flags)
     }
 
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let config = self.config()?;
+        let flags = self.flags()?;
+        if flags.0.get("model").and_then(|model| model.as_str()) == Some(machine::MACHINE_MODEL) {
+            let config = MachineConfig::resolve(flags.0)?;
+            let every = Duration::from_secs(self.checkpoint_every);
+            return pool(self.threads)?
+                .install(|| machine::train(&config, &self.out, every, self.json));
+        }
+        let config = RunConfig::resolve(flags.0)?;
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
         let mut display = Display::new(config.name(), config.epochs);

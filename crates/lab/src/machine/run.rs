@@ -1,0 +1,152 @@
+//! A trained machine.
+
+use std::path::Path;
+
+use pgn_engine::MachineNet;
+use pgn_machines::Machine;
+use pgn_structures::Task;
+
+use super::{MachineCertificate, MachineConfig, built_in};
+use crate::{Error, Result, files};
+
+/// A trained machine: program, network and how it was trained.
+///
+/// ```
+/// use pgn_lab::machine::MachineRun;
+///
+/// let lct = MachineRun::built_in("lct")?;
+/// let certificate = lct.certify()?;
+/// assert!(certificate.certificate.certified);
+/// # Ok::<(), pgn_lab::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct MachineRun {
+    config: MachineConfig,
+    machine: Machine,
+    net: MachineNet,
+    certificate: Option<MachineCertificate>,
+}
+
+/// The certificate of a run directory.
+pub(crate) const CERTIFICATE: &str = "certificate.json";
+
+impl MachineRun {
+    /// A machine that was just trained.
+    pub fn new(config: MachineConfig, machine: Machine, net: MachineNet) -> MachineRun {
+        MachineRun { config, machine, net, certificate: None }
+    }
+
+    /// Loads a run directory, or the built-in machine of this name if there is no such directory.
+    pub fn open(place: &Path) -> Result<MachineRun> {
+        match place.to_str() {
+            Some(name) if !place.exists() && built_in::NAMES.contains(&name) => {
+                MachineRun::built_in(name)
+            }
+            _ => MachineRun::load(place),
+        }
+    }
+
+    /// Whether [`MachineRun::open`] would find a machine there, trained or not.
+    pub fn is_at(place: &Path) -> bool {
+        let name = place.to_str().is_some_and(|name| built_in::NAMES.contains(&name));
+        MachineConfig::is_in(place) || name && !place.exists()
+    }
+
+    /// Loads a run directory.
+    pub fn load(dir: &Path) -> Result<MachineRun> {
+        let config = MachineConfig::load(&dir.join(files::CONFIG))?;
+        let path = dir.join(files::MODEL);
+        if !path.exists() {
+            return Err(Error::file(
+                &path,
+                "its run is not finished: start the same `pgn train` again to go on",
+            ));
+        }
+        let machine = config.machine()?;
+        let net = MachineNet::load(machine.signature().clone(), config.network, &path)?;
+        let path = dir.join(CERTIFICATE);
+        let certificate = if path.exists() { Some(files::read_json(&path)?) } else { None };
+        Ok(MachineRun { config, machine, net, certificate })
+    }
+
+    /// A machine that comes with this program.
+    pub fn built_in(name: &str) -> Result<MachineRun> {
+        let found = built_in::files(name)?;
+        let path = Path::new(name);
+        let config = MachineConfig::from_toml(found.config, path)?;
+        let machine = config.machine()?;
+        let signature = machine.signature().clone();
+        let net = MachineNet::from_bytes(signature, config.network, found.model, path)?;
+        let certificate = serde_json::from_str(found.certificate)
+            .map_err(|error| Error::file(path, format!("damaged certificate ({error})")))?;
+        Ok(MachineRun { config, machine, net, certificate: Some(certificate) })
+    }
+
+    /// The names of the machines that come with this program.
+    pub fn built_in_names() -> &'static [&'static str] {
+        &built_in::NAMES
+    }
+
+    /// How it was trained.
+    pub fn config(&self) -> &MachineConfig {
+        &self.config
+    }
+
+    /// Its program.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Its network.
+    pub fn net(&self) -> &MachineNet {
+        &self.net
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> String {
+        self.config.name()
+    }
+
+    /// The certificate that lies beside it, which may be of other weights.
+    pub fn certificate(&self) -> Option<&MachineCertificate> {
+        self.certificate.as_ref()
+    }
+
+    /// The certificate that lies beside it, if it is of this program and these weights and says
+    /// that they are right.
+    pub fn certified(&self) -> Result<&MachineCertificate> {
+        let Some(certificate) = &self.certificate else {
+            return Err(Error::Request(format!(
+                "{} has no certificate; run `pgn certify` first",
+                self.name()
+            )));
+        };
+        certificate.check(self)?;
+        Ok(certificate)
+    }
+
+    /// Checks the network against the program on every consistent view.
+    pub fn certify(&self) -> Result<MachineCertificate> {
+        MachineCertificate::of(self)
+    }
+
+    /// The same, written to `certificate.json` in a run directory.
+    pub fn certify_in(&self, dir: &Path) -> Result<MachineCertificate> {
+        let certificate = self.certify()?;
+        files::write_json(&dir.join(CERTIFICATE), &certificate)?;
+        Ok(certificate)
+    }
+
+    /// The data structure whose data sets it can be run on: one of the same name. Its operation is
+    /// the program's first.
+    pub fn task(&self) -> Result<Task> {
+        let first = self.machine.signature().operations.first();
+        match Task::named(&self.config.task) {
+            Ok(task) if first.is_some_and(|first| first.arguments.len() == 2) => Ok(task),
+            _ => Err(Error::Request(format!(
+                "there are no data sets of {}: it is run by its own operations only",
+                self.config.task
+            ))),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A machine against its program and against the classical structure, operation by operation.
+
+use pgn_engine::Move;
+use pgn_machines::Store;
+use pgn_structures::{Dataset, Node, Operation, Stream};
+use serde::Serialize;
+
+use super::{MachineRun, Mode};
+use crate::{Result, Step, Wrong};
+
+/// How a machine did on random sequences of all of its operations, with its program as the truth.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MachineVerdict {
+    /// Nodes.
+    pub nodes: usize,
+    /// Operations tried.
+    pub operations: u64,
+    /// Operations after which the outcome, a visited node or any field of any node was wrong. A
+    /// sequence ends with the first.
+    pub wrong: u64,
+    /// The first of them, in words.
+    pub first: Option<String>,
+}
+
+impl MachineRun {
+    /// Runs `sequences` random sequences of `3 nodes` operations, as the program draws them.
+    pub fn verify(
+        &self,
+        nodes: usize,
+        sequences: u64,
+        seed: u64,
+        mode: Mode,
+    ) -> Result<MachineVerdict> {
+        let executor = self.executor(mode)?;
+        let machine = self.machine();
+        let signature = machine.signature();
+        let mut verdict = MachineVerdict { nodes, ..MachineVerdict::default() };
+        for sequence in 0..sequences {
+            let mut rng = Stream::Verification.rng(seed, nodes as u64, sequence);
+            let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
+            let mut ours = Store::new(signature, &keys);
+            let mut truth = ours.clone();
+            for t in 0..3 * nodes {
+                let call = machine.program().sample(&truth, &mut rng);
+                let expected = machine.run_program(&mut truth, call.operation, &call.arguments)?;
+                let found = executor.apply(&mut ours, call.operation, &call.arguments);
+                verdict.operations += 1;
+                let same = found.as_ref().is_ok_and(|(outcome, _)| *outcome == expected)
+                    && ours.words() == truth.words()
+                    && sorted(&ours) == sorted(&truth);
+                if !same {
+                    verdict.wrong += 1;
+                    verdict.first.get_or_insert_with(|| {
+                        let name = &signature.operations[call.operation].name;
+                        let found = match found {
+                            Ok((outcome, _)) => format!("{outcome:?}"),
+                            Err(error) => error.to_string(),
+                        };
+                        format!(
+                            "n = {nodes}, sequence {sequence}, operation {t}: {name}{:?} gave \
+                             {found}, expected {expected:?} with all fields and visited nodes",
+                            call.arguments
+                        )
+                    });
+                    break;
+                }
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// What it does on operations, step by step, next to the truth.
+    pub fn story(
+        &self,
+        priorities: &[f32],
+        operations: &[Operation],
+        mode: Mode,
+    ) -> Result<Vec<Step>> {
+        let set =
+            Dataset::from_operations(&self.task()?, priorities.len(), priorities, operations)?;
+        let truth = set.sequence(0);
+        let rollout = self.rollout(&self.executor(mode)?, truth);
+        let nodes = priorities.len();
+        let mut before: Vec<Node> = (0..nodes as Node).collect();
+        let pointers = rollout.pointers.unwrap_or_default();
+        let mut steps = Vec::with_capacity(operations.len());
+        for (t, (&logit, after)) in
+            rollout.query_logits.iter().zip(pointers.chunks_exact(nodes)).enumerate()
+        {
+            let moved = (0..).zip(before.iter().zip(after)).filter(|(_, (from, to))| from != to);
+            let wrong =
+                (0..).zip(after.iter().zip(truth.pointers_after(t))).filter(|(_, (a, b))| a != b);
+            steps.push(Step {
+                operands: [operations[t].u, operations[t].v],
+                answer: u8::from(logit > 0.0),
+                confidence: 1.0 / (1.0 + (-logit.abs()).exp()),
+                truth: truth.answers[t],
+                moved: moved.map(|(node, (&from, &to))| Move { node, from, to }).collect(),
+                wrong: wrong.map(|(node, (&to, &truth))| Wrong { node, to, truth }).collect(),
+            });
+            before.copy_from_slice(after);
+        }
+        Ok(steps)
+    }
+}
+
+fn sorted(store: &Store) -> Vec<Node> {
+    let mut nodes = store.visited().nodes().to_vec();
+    nodes.sort_unstable();
+    nodes
+}
