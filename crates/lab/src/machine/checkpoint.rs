@@ -14,6 +14,8 @@ const FORMAT: &str = "pgn-machine-checkpoint-1";
 pub struct Checkpoint {
     /// Weights, moments and steps.
     pub state: MachineTrainerState,
+    /// The training views that are repeated, as of the last evaluation.
+    pub hard: Vec<u32>,
     /// Seconds of training so far.
     pub seconds: f64,
     /// The lines of `metrics.jsonl` so far.
@@ -28,6 +30,7 @@ impl Checkpoint {
         for (name, values) in parts {
             file.f32(name, &[values.len()], values);
         }
+        file.u32("hard", &[self.hard.len()], &self.hard);
         file.metadata("format", FORMAT);
         file.metadata("config", config);
         file.metadata("steps", self.state.steps);
@@ -58,6 +61,7 @@ impl Checkpoint {
             tensors.values_mut().copy_from_slice(&values.map_err(|e| damaged(e.to_string()))?);
             Ok(tensors)
         };
+        let hard = file.shape("hard").unwrap_or_default();
         let number = |key: &str| file.parse::<f64>(key, "a number");
         let checkpoint = Checkpoint {
             state: MachineTrainerState {
@@ -66,6 +70,7 @@ impl Checkpoint {
                 second_moment: tensor("second_moment")?,
                 steps: file.parse("steps", "a number").map_err(|e| damaged(e.to_string()))?,
             },
+            hard: file.u32("hard", &hard).map_err(|e| damaged(e.to_string()))?,
             seconds: number("seconds").map_err(|e| damaged(e.to_string()))?,
             metrics: file.metadata("metrics").unwrap_or_default().to_owned(),
         };
@@ -85,7 +90,8 @@ impl Checkpoint {
     }
 
     fn checksum(&self) -> u32 {
-        let text = format!("{} {} {}", self.state.steps, self.seconds, self.metrics);
+        let text =
+            format!("{} {} {} {:?}", self.state.steps, self.seconds, self.metrics, self.hard);
         let values = self.parts().into_iter().flat_map(|(_, values)| values);
         values.fold(crc32c::crc32c(text.as_bytes()), |crc, value| {
             crc32c::crc32c_append(crc, &value.to_le_bytes())

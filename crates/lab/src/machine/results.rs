@@ -42,11 +42,30 @@ impl ViewCounts {
     }
 }
 
-/// On how many of these views the action is right, and the smallest margin.
-pub(super) fn count_right(net: &MachineNet, pairs: &[(View, Action)]) -> Result<(usize, f32)> {
+/// How a network does on some views.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Judged {
+    /// On how many the action is right.
+    pub right: usize,
+    /// The smallest margin.
+    pub margin: f32,
+    /// The places of those that are wrong or not clear: see [`CLEAR`].
+    pub hard: Vec<u32>,
+}
+
+/// The margin from which on a decision is taken to be learnt.
+const CLEAR: f32 = 1.0;
+
+pub(super) fn judge(net: &MachineNet, pairs: &[(View, Action)]) -> Result<Judged> {
     let views: Vec<&View> = pairs.iter().map(|(view, _)| view).collect();
-    let predictions = net.predictions(&views)?;
-    let right = predictions.iter().zip(pairs).filter(|(p, pair)| p.action == pair.1).count();
-    let margins = predictions.iter().map(|prediction| prediction.margin);
-    Ok((right, margins.fold(f32::INFINITY, f32::min)))
+    let mut judged = Judged { margin: f32::INFINITY, ..Judged::default() };
+    for (place, prediction) in net.predictions(&views)?.into_iter().enumerate() {
+        let right = prediction.action == pairs[place].1;
+        judged.right += usize::from(right);
+        judged.margin = judged.margin.min(prediction.margin);
+        if !right || prediction.margin < CLEAR {
+            judged.hard.push(place as u32);
+        }
+    }
+    Ok(judged)
 }

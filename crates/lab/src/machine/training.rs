@@ -13,8 +13,7 @@ use pgn_structures::Stream;
 use serde::Serialize;
 
 use super::{
-    MachineConfig, MachineResults, MachineRun, ViewCounts, checkpoint::Checkpoint,
-    results::count_right,
+    MachineConfig, MachineResults, MachineRun, ViewCounts, checkpoint::Checkpoint, results::judge,
 };
 use crate::{Error, Result, Results, RunDir, Stop, Timing, files};
 
@@ -114,7 +113,7 @@ fn order(views: usize, seed: u64, pass: u64) -> Vec<usize> {
 }
 
 /// The batches of a training set, one after the other: pass after pass, in an order of its own
-/// each. A batch may reach into the next pass.
+/// each. A batch may reach into the next pass, and up to a quarter of it repeats hard views.
 pub(super) struct Batches<'a> {
     pairs: &'a [(View, Action)],
     batch: usize,
@@ -127,8 +126,14 @@ impl<'a> Batches<'a> {
         Batches { pairs, batch: config.batch.min(pairs.len()), seed: config.seed, pass: None }
     }
 
-    pub fn of_step(&mut self, step: u64) -> Vec<(&'a View, &'a Action)> {
+    pub fn of_step(&mut self, step: u64, hard: &[u32]) -> Vec<(&'a View, &'a Action)> {
         let views = self.pairs.len() as u64;
+        let repeated = hard.len().min(self.batch / 4);
+        let again = (0..repeated).map(|index| {
+            let place = (step as usize * repeated + index) % hard.len();
+            let (view, action) = &self.pairs[hard[place] as usize % self.pairs.len()];
+            (view, action)
+        });
         let first = step * self.batch as u64;
         let place = |index: u64| {
             let pass = index / views;
@@ -139,7 +144,8 @@ impl<'a> Batches<'a> {
             let (view, action) = &self.pairs[order.map_or(0, |o| o[(index % views) as usize])];
             (view, action)
         };
-        (first..first + self.batch as u64).map(place).collect()
+        let rest = first..first + (self.batch - repeated) as u64;
+        again.chain(rest.map(place)).collect()
     }
 }
 
@@ -169,24 +175,26 @@ pub fn train_machine(
     let views = Views::of(config, &machine)?;
     let fresh = MachineNet::new(machine.signature().clone(), config.network, config.seed)?;
     let path = dir.file(files::CHECKPOINT);
-    let (mut trainer, mut metrics, before) = if path.exists() {
+    let (mut trainer, mut metrics, mut hard, before) = if path.exists() {
         let found = Checkpoint::load(&path, &text, fresh.parameters())?;
-        (MachineTrainer::resume(fresh, found.state)?, found.metrics, found.seconds)
+        (MachineTrainer::resume(fresh, found.state)?, found.metrics, found.hard, found.seconds)
     } else {
-        (MachineTrainer::new(fresh), String::new(), 0.0)
+        (MachineTrainer::new(fresh), String::new(), Vec::new(), 0.0)
     };
     let started = Instant::now();
     let mut saved = started;
     let mut batches = Batches::new(&views.train, config);
     while trainer.steps() < config.epochs {
         let step = trainer.steps();
-        let batch = batches.of_step(step);
+        let batch = batches.of_step(step, &hard);
         let losses = trainer.step(&batch, learning_rate(config, step))?;
         let step = step + 1;
         if step % config.evaluate_every == 0 || step == config.epochs {
-            let (right, margin) = count_right(trainer.net(), &views.train)?;
-            metrics += &line(step, &losses, (right, views.train.len()), margin);
             let of = views.train.len();
+            let judged = judge(trainer.net(), &views.train)?;
+            metrics += &line(step, &losses, (judged.right, of), judged.margin);
+            let right = judged.right;
+            hard = judged.hard;
             (session.observe)(MachineProgress { step, steps: config.epochs, losses, right, of });
         }
         let stop = session.stop.load(Ordering::Relaxed);
@@ -194,7 +202,8 @@ pub fn train_machine(
             dir.check()?;
             let seconds = before + started.elapsed().as_secs_f64();
             let state = trainer.state();
-            let checkpoint = Checkpoint { state, seconds, metrics: metrics.clone() };
+            let checkpoint =
+                Checkpoint { state, hard: hard.clone(), seconds, metrics: metrics.clone() };
             dir.place(files::CHECKPOINT, |path| checkpoint.save(path, &text))?;
             dir.write(files::METRICS, metrics.as_bytes())?;
             saved = Instant::now();
@@ -257,8 +266,8 @@ fn line(step: u64, losses: &MachineLosses, (right, views): (usize, usize), margi
 /// Counts views and scores the trained machine on its test sets.
 fn finish(run: &MachineRun, views: &Views, seconds: f64, stop: Stop<'_>) -> Result<MachineResults> {
     let (config, net) = (run.config(), run.net());
-    let (met_right, _) = count_right(net, &views.met)?;
-    let (consistent_right, margin) = count_right(net, &views.consistent)?;
+    let met_right = judge(net, &views.met)?.right;
+    let judged = judge(net, &views.consistent)?;
     let tested = Instant::now();
     let validation = run.validation_scores(stop)?;
     let test = run.test(&config.test, config.seed, super::Mode::Memoised, stop)?;
@@ -289,8 +298,8 @@ fn finish(run: &MachineRun, views: &Views, seconds: f64, stop: Stop<'_>) -> Resu
             consistent: views.consistent.len(),
             trained_on: views.train.len(),
             met_right,
-            consistent_right,
-            margin,
+            consistent_right: judged.right,
+            margin: judged.margin,
         },
     })
 }

@@ -1,0 +1,160 @@
+//! Learnt machines: training that resumes, certificates that can be trusted, three ways to run.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use pgn_engine::MachineNet;
+use pgn_lab::machine::{
+    MachineConfig, MachineOutcome, MachineResults, MachineRun, MachineSession, Mode, train_machine,
+};
+use pgn_structures::{Dataset, Sampling, Split};
+
+fn config(task: &str) -> MachineConfig {
+    let mut config = MachineConfig::new(task, 3);
+    config.epochs = 120;
+    config.test.nodes = vec![20];
+    config.test.ops = vec![30];
+    config.test.sequences = 5;
+    config
+}
+
+/// Trains until `stop_at`, if that is given.
+fn train(config: &MachineConfig, run: &Path, stop_at: Option<u64>) -> MachineOutcome {
+    let stop = AtomicBool::new(false);
+    let mut observe = |progress: pgn_lab::machine::MachineProgress| {
+        if stop_at.is_some_and(|at| progress.step >= at) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let checkpoint_every = Duration::from_secs(3600);
+    let session = MachineSession { checkpoint_every, stop: &stop, observe: &mut observe };
+    train_machine(config, run, session).unwrap()
+}
+
+fn finished(outcome: MachineOutcome) -> MachineResults {
+    match outcome {
+        MachineOutcome::Finished(results) => *results,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_interrupted_run_ends_in_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    let config = config("forest");
+    let mut expected = finished(train(&config, &whole, None));
+    for at in [20, 60] {
+        let outcome = train(&config, &parts, Some(at));
+        assert!(matches!(outcome, MachineOutcome::Stopped { step } if step == at), "{outcome:?}");
+        assert!(MachineRun::load(&parts).is_err());
+    }
+    let mut found = finished(train(&config, &parts, None));
+    for file in ["model.safetensors", "metrics.jsonl", "config.toml"] {
+        let read = |run: &Path| std::fs::read(run.join(file)).unwrap();
+        assert_eq!(read(&whole), read(&parts), "{file}");
+    }
+    (expected.results.timing, found.results.timing) = Default::default();
+    assert_eq!(expected, found);
+    assert_eq!(found.views.consistent_right, found.views.consistent);
+    assert_eq!(found.results.test[0].scores.f1, 1.0);
+    assert_eq!(found.results.test[0].scores.sequences_exact, Some(1.0));
+    assert!(matches!(train(&config, &parts, None), MachineOutcome::AlreadyFinished(_)));
+    // Another config in the same directory.
+    let other = MachineConfig { seed: 4, ..config };
+    let stop = AtomicBool::new(false);
+    let checkpoint_every = Duration::from_secs(1);
+    let session = MachineSession { checkpoint_every, stop: &stop, observe: &mut |_| {} };
+    assert!(train_machine(&other, &parts, session).is_err());
+}
+
+#[test]
+fn a_damaged_model_is_not_certified_and_not_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    finished(train(&config("dsu"), &dir, None));
+    let run = MachineRun::load(&dir).unwrap();
+    assert!(run.compile().unwrap_err().to_string().contains("pgn certify"));
+    assert!(run.certify_in(&dir).unwrap().certificate.certified);
+    MachineRun::load(&dir).unwrap().compile().unwrap();
+
+    // One weight of the logits of the next state.
+    let mut parameters = run.net().parameters().clone();
+    let bias = parameters.get_mut("controller.bias").unwrap();
+    *bias.last_mut().unwrap() += 100.0;
+    let signature = run.machine().signature().clone();
+    let damaged =
+        MachineNet::from_parameters(signature, *run.net().settings(), parameters).unwrap();
+    damaged.save(&dir.join("model.safetensors")).unwrap();
+    let run = MachineRun::load(&dir).unwrap();
+    assert!(run.compile().unwrap_err().to_string().contains("other weights"));
+    let certificate = run.certify_in(&dir).unwrap().certificate;
+    assert!(!certificate.certified && certificate.right < certificate.views);
+    let failure = &certificate.failures[0];
+    assert!(failure.view.contains("start: u=a"), "{}", failure.view);
+    assert_ne!(failure.expected, failure.found);
+    let run = MachineRun::load(&dir).unwrap();
+    assert!(run.compile().unwrap_err().to_string().contains("wrong on"));
+    // The rollout of a wrong machine is no error, and scores what it scores.
+    assert!(run.verify(8, 2, 0, Mode::Memoised).unwrap().wrong > 0);
+}
+
+#[test]
+fn built_in_machines_are_certified() {
+    for name in MachineRun::built_in_names() {
+        let run = MachineRun::built_in(name).unwrap();
+        let committed = run.certified().unwrap();
+        let fresh = run.certify().unwrap();
+        assert_eq!(committed.certificate, fresh.certificate, "{name}");
+        assert!(fresh.margin > 0.1, "{name}: {}", fresh.margin);
+        for nodes in [2, 3, 30] {
+            let verdict = run.verify(nodes, 5, 1, Mode::Compiled).unwrap();
+            assert_eq!((verdict.wrong, verdict.first), (0, None), "{name}");
+        }
+    }
+    assert_eq!(MachineRun::built_in_names(), pgn_machines::programs::NAMES);
+}
+
+#[test]
+fn network_table_and_tree_write_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["dsu", "lct", "forest"] {
+        let run = MachineRun::built_in(name).unwrap();
+        let sampling = Sampling { count: 3, split: Split::Test, seed: 9, ..Sampling::paper(50) };
+        let set = Dataset::sample(&run.task().unwrap(), &sampling).unwrap();
+        let data = folder.path().join("data.safetensors");
+        set.save(&data).unwrap();
+        let bytes = Mode::ALL.map(|mode| {
+            let out = folder.path().join(mode.name());
+            run.write_rollouts(&data, &out, mode).unwrap();
+            let scores = run.test_file(&data, mode).unwrap().scores;
+            assert_eq!(scores.sequences_exact, Some(1.0), "{name}, {mode:?}");
+            assert_eq!(scores.mask_accuracy, Some(1.0), "{name}, {mode:?}");
+            std::fs::read(out).unwrap()
+        });
+        assert_eq!(bytes[0], bytes[1], "{name}");
+        assert_eq!(bytes[0], bytes[2], "{name}");
+    }
+}
+
+#[test]
+fn settings_are_checked() {
+    let resolve = |text: &str| MachineConfig::resolve(text.parse().unwrap());
+    let config =
+        resolve("task = \"lct\"\nmodel = \"pgn-machine\"\n[data]\nnodes = [5, 10]").unwrap();
+    assert_eq!(config.data.ops, [7, 15]);
+    for (text, expected) in [
+        ("task = \"nothing\"", "there is no program 'nothing'"),
+        ("decay = \"cosine\"", "decay"),
+        ("learning_rate = -1", "learning_rate"),
+        ("[data]\nconsistent = false\nsequences = 0", "nothing to train on"),
+        ("[network]\nk = 9", "k is 9"),
+        ("[test]\nnodes = [1]", "test.nodes holds 1"),
+    ] {
+        let error = resolve(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
