@@ -1,0 +1,82 @@
+//! `pgn` with learnt machines: train, certify, compile, eval, rollout, verify.
+
+mod common;
+
+use common::{pgn, refused, stdout};
+
+const SMALL: &str = "--epochs 120 --test-nodes 20 --test-sequences 3";
+
+#[test]
+fn from_training_to_a_compiled_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let train = format!("train --task dsu --model pgn-machine --out run {SMALL}");
+    let text = stdout(folder, &train);
+    assert!(text.contains("40 of 40 consistent views are right"), "{text}");
+    assert!(refused(folder, "compile run").contains("has no certificate"));
+    assert!(refused(folder, "eval run --mode compiled").contains("has no certificate"));
+
+    let text = stdout(folder, "certify run");
+    assert!(text.contains("certified, 40 of 40 consistent views right"), "{text}");
+    assert!(text.contains("By induction over micro-steps"), "{text}");
+    let certificate: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("run/certificate.json")).unwrap())
+            .unwrap();
+    assert_eq!(certificate["certified"], true);
+    assert_eq!(certificate["program"], "dsu");
+    assert!(certificate["weights"].as_str().unwrap().starts_with("sha256:"));
+
+    let tree: serde_json::Value =
+        serde_json::from_str(&stdout(folder, "compile run --emit json")).unwrap();
+    assert!(tree.is_object());
+
+    stdout(folder, "generate --task dsu --nodes 20 --ops 30 --count 3 --out data.safetensors");
+    let bytes = ["network", "memoised", "compiled"].map(|mode| {
+        let out = format!("{mode}.safetensors");
+        stdout(folder, &format!("rollout run --data data.safetensors --out {out} --mode {mode}"));
+        std::fs::read(folder.join(out)).unwrap()
+    });
+    assert!(bytes[0] == bytes[1] && bytes[0] == bytes[2]);
+    let report: serde_json::Value = serde_json::from_str(&stdout(
+        folder,
+        "eval run --data data.safetensors --mode compiled --json",
+    ))
+    .unwrap();
+    assert_eq!(report["test"][0]["f1"], 1.0);
+    assert_eq!(report["test"][0]["sequences_exact"], 1.0);
+    assert!(stdout(folder, "verify run --depth 16").contains("0 of 40 consistent views wrong"));
+
+    // Weights of another seed under the same certificate.
+    let train = format!("train --task dsu --model pgn-machine --seed 1 --out other {SMALL}");
+    stdout(folder, &train);
+    std::fs::copy(folder.join("other/model.safetensors"), folder.join("run/model.safetensors"))
+        .unwrap();
+    assert!(refused(folder, "compile run").contains("is for other weights"));
+}
+
+#[test]
+fn an_untrained_machine_is_refused_a_certificate_and_its_views_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let train = "train --task heap --model pgn-machine --epochs 1 --out run";
+    stdout(folder, train);
+    let output = pgn(folder, "certify run").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("NOT CERTIFIED") && text.contains("Wrong here:"), "{text}");
+    assert!(text.contains("program: ") && text.contains("network: "), "{text}");
+    assert!(refused(folder, "compile run").contains("wrong on"));
+}
+
+#[test]
+fn built_in_machines_need_no_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["dsu", "lct", "forest", "splay", "heap"] {
+        assert!(stdout(folder, &format!("certify {name}")).contains(": certified, "));
+    }
+    assert!(stdout(folder, "eval lct --nodes 20 --count 2").contains("sequences exact"));
+    assert!(refused(folder, "eval splay").contains("no data sets of splay"));
+    assert!(refused(folder, "certify nothing").contains("built-in"));
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+}
