@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use pgn_engine::Config;
-use pgn_lab::{Collection, Group, Results, Scores, Spread, Table, Timing, title};
+use pgn_lab::{
+    Collection, Group, Results, Scores, Spread, Table, Timing, machine::MACHINE_MODEL, title,
+};
 use pgn_structures::Task;
 
 use crate::{Claim, Numbers, claims, numbers};
@@ -148,7 +150,7 @@ fn f1_table(runs: &Collection, task: &str, title: &str, is_first: bool) -> Table
     let mut rows: Vec<Row> = rows_of(runs, task, order, is_first)
         .iter()
         .map(|group| Row {
-            name: group.name(),
+            name: row_name(group),
             cells: sizes
                 .iter()
                 .map(|&n| {
@@ -167,6 +169,16 @@ fn f1_table(runs: &Collection, task: &str, title: &str, is_first: bool) -> Table
         }
     }
     table(title, &sizes, &rows, Unit::Fraction)
+}
+
+/// A group's name, with its supervision where that is not the paper's (operations).
+fn row_name(group: &Group<'_, Results>) -> String {
+    let name = group.name();
+    match group.model {
+        MACHINE_MODEL => format!("{name} (supervised on micro-steps)"),
+        "pgn-exact" => format!("{name} (supervised on single operations)"),
+        _ => name,
+    }
 }
 
 fn accuracy_table(runs: &Collection, task: &str, title: &str) -> Option<Table> {
@@ -189,7 +201,7 @@ fn accuracy_table(runs: &Collection, task: &str, title: &str) -> Option<Table> {
                 .map(|&n| (group.spread(n, score), theirs(numbers(), task, group.model, n)))
                 .collect();
             if cells.iter().any(|(ours, _)| ours.is_some()) {
-                rows.push(Row { name: format!("{what} {}", group.name()), cells });
+                rows.push(Row { name: format!("{what} {}", row_name(&group)), cells });
             }
         }
     }
@@ -314,8 +326,9 @@ mod tests {
         let runs = Collection { runs: vec![run("forest", "pgn-exact", 0, 1500, 1.0)] };
         let text = render(&runs);
         assert!(text.contains("## Rooted forest\n\n### F₁\n"), "{text}");
-        assert!(text.contains("| `pgn-exact` | 1.000 |"), "{text}");
-        assert!(text.contains("| pointers `pgn-exact` | 100.0 % |"), "{text}");
+        let exact = "`pgn-exact` (supervised on single operations)";
+        assert!(text.contains(&format!("| {exact} | 1.000 |")), "{text}");
+        assert!(text.contains(&format!("| pointers {exact} | 100.0 % |")), "{text}");
         assert!(text.contains("| always 1 | 0.500 |"), "{text}");
         assert!(!text.contains("| counting |"), "not measured, so not shown: {text}");
         assert!(!text.contains("Runs that differ"), "{text}");
