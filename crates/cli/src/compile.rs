@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::ValueEnum;
 use pgn_lab::machine::MachineRun;
 
@@ -34,8 +34,6 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Emit {
     Json,
-    Dot,
-    Rust,
 }
 
 impl Args {
@@ -44,8 +42,6 @@ impl Args {
         let compiled = MachineRun::open(&self.run)?.compile()?;
         let text = match self.emit {
             Emit::Json => serde_json::to_string_pretty(compiled.tree())? + "\n",
-            Emit::Dot => bail!("dot"),
-            Emit::Rust => bail!("rust"),
         };
         match &self.out {
             Some(path) => output::write(path, text.as_bytes()),
