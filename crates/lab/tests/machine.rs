@@ -77,7 +77,7 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
     let dir = folder.path().join("run");
     finished(train(&config("dsu"), &dir, None));
     let run = MachineRun::load(&dir).unwrap();
-    assert!(run.compile().unwrap_err().to_string().contains("pgn certify"));
+    assert!(run.compile().err().unwrap().to_string().contains("pgn certify"));
     assert!(run.certify_in(&dir).unwrap().certificate.certified);
     MachineRun::load(&dir).unwrap().compile().unwrap();
 
@@ -90,14 +90,14 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
         MachineNet::from_parameters(signature, *run.net().settings(), parameters).unwrap();
     damaged.save(&dir.join("model.safetensors")).unwrap();
     let run = MachineRun::load(&dir).unwrap();
-    assert!(run.compile().unwrap_err().to_string().contains("other weights"));
+    assert!(run.compile().err().unwrap().to_string().contains("other weights"));
     let certificate = run.certify_in(&dir).unwrap().certificate;
     assert!(!certificate.certified && certificate.right < certificate.views);
     let failure = &certificate.failures[0];
     assert!(failure.view.contains("start: u=a"), "{}", failure.view);
     assert_ne!(failure.expected, failure.found);
     let run = MachineRun::load(&dir).unwrap();
-    assert!(run.compile().unwrap_err().to_string().contains("wrong on"));
+    assert!(run.compile().err().unwrap().to_string().contains("wrong on"));
     // The rollout of a wrong machine is no error, and scores what it scores.
     assert!(run.verify(8, 2, 0, Mode::Memoised).unwrap().wrong > 0);
 }
