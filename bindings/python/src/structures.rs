@@ -175,6 +175,16 @@ impl LinkCutTree {
         LinkCutTree::NAME
     }
 
+    #[classattr]
+    fn fields() -> [&'static str; 2] {
+        ["left", "right"]
+    }
+
+    #[classattr]
+    fn bits() -> [&'static str; 1] {
+        ["flip"]
+    }
+
     #[new]
     #[pyo3(signature = (nodes, *, seed=0))]
     fn new(nodes: Nodes<'_>, seed: u64) -> PyResult<Self> {

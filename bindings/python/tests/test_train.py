@@ -268,6 +268,16 @@ def test_a_structure_that_fails_while_training(tmp_path: Path) -> None:
         pgn.train(Failing, stream=True, **{**SMALL, "epochs": 50, "test_nodes": []})
 
 
+def test_what_start_from_raises_ends_the_run() -> None:
+    class Stuck(PlainForest):
+        def start_from(self, pointers: Any) -> None:
+            raise LookupError("no such state")
+
+    few: dict[str, Any] = {"epochs": 1, "sequences": 4, "validation_sequences": 1}
+    with pytest.raises(LookupError, match="no such state"):
+        pgn.train(Stuck, "pgn-exact", **few, nodes=6, test_nodes=[])
+
+
 def test_the_callback_is_told_everything(model: pgn.Model) -> None:
     told: list[pgn.Progress] = []
     trained = pgn.train("dsu", callback=told.append, **SMALL)

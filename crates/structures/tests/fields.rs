@@ -95,7 +95,7 @@ fn a_structure_with_two_pointers_and_a_bit() {
                 let (at, count) = (t * 6 + node as usize, mine.clone().count());
                 assert_eq!(first[at], mine.next().map_or(node, |op| op.v));
                 assert_eq!(odd[at], count as u8 % 2);
-                assert_eq!(sequence.pointers[at], mine.last().map_or(first[at], |op| op.v));
+                assert_eq!(sequence.pointers[at], mine.next_back().map_or(first[at], |op| op.v));
             }
         }
     }
@@ -228,7 +228,8 @@ impl PointerStructure for Silent {
 
 #[test]
 fn schemas_without_sense_are_refused() {
-    let cases: [(fn() -> Schema, &str); 6] = [
+    type Make = fn() -> Schema;
+    let cases: [(Make, &str); 6] = [
         (|| Schema::new(&["up", "left"], &[]), "does not report its pointer field `left`"),
         (|| Schema::new(&["up"], &["flip"]), "does not report its bit `flip`"),
         (|| Schema::new(&["up", "up"], &[]), "declares the field `up` twice"),
