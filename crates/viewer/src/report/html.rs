@@ -36,8 +36,7 @@ impl Html {
 
     pub fn table(&mut self, table: &Table) {
         self.raw(&format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table \
-             class=\"table\"><caption>{0}</caption>",
+            "<div class=\"scroll\" tabindex=\"0\"><table class=\"table\"><caption>{}</caption>",
             escape(&table.title)
         ));
         // The paper's numbers are set apart from ours.

@@ -43,6 +43,7 @@ export class ForestView {
   private readonly svg: SVGSVGElement;
   private readonly edges: Selection<SVGGElement, unknown, null, undefined>;
   private readonly nodes: Selection<SVGGElement, unknown, null, undefined>;
+  private readonly badges: Selection<SVGGElement, unknown, null, undefined>;
   private readonly note = h('p', { class: 'notice note', hidden: true });
   private readonly facts = h('span', { class: 'facts' });
   private readonly heading = h('span', {});
@@ -56,6 +57,8 @@ export class ForestView {
     this.svg.setAttribute('role', 'listbox');
     this.edges = select(this.svg).append('g').attr('aria-hidden', 'true');
     this.nodes = select(this.svg).append('g').attr('role', 'presentation');
+    // Outside the nodes, whose name is not what stands beside them.
+    this.badges = select(this.svg).append('g').attr('aria-hidden', 'true');
     this.box = h('div', { class: 'canvas' }, this.svg);
     this.element = h('section', { class: 'forest' }, h('h2', {}, this.heading, ' ', this.facts), this.box, this.note);
     this.rename(title);
@@ -144,7 +147,7 @@ export class ForestView {
     const beside = (node: number) => cell < READABLE && (isOperand(node) || node === picture.chosen || node === picture.picked);
     const size = Math.max(9, Math.min(26, radius * (pointers.length > 100 ? 0.95 : 1.05)));
     node.select('.label').attr('font-size', size).text((node) => (cell >= READABLE ? node : ''));
-    node.select('.badge')
+    const badge = this.badges.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'badge')
       .attr('x', radius * 0.85).attr('y', -radius * 0.75).attr('font-size', Math.max(12, Math.min(22, radius * 0.8)))
       .text((node) => {
         const role = node === picture.picked || node === picture.u ? 'u' : node === picture.v ? 'v' : '';
@@ -156,10 +159,12 @@ export class ForestView {
       path.transition().duration(DURATION).attr('d', (node) => lines[node].path);
       cross.transition().duration(DURATION).attr('transform', (node) => put(lines[node].mark));
       node.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
+      badge.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
     } else {
       path.interrupt().attr('d', (node) => lines[node].path);
       cross.interrupt().attr('transform', (node) => put(lines[node].mark));
       node.interrupt().attr('transform', (node) => put(at(node)));
+      badge.interrupt().attr('transform', (node) => put(at(node)));
     }
   }
 
@@ -183,8 +188,7 @@ export class ForestView {
     group.append('circle').attr('class', 'body');
     group.append('circle').attr('class', 'heat');
     group.append('circle').attr('class', 'ring');
-    group.append('text').attr('class', 'label').attr('aria-hidden', 'true');
-    group.append('text').attr('class', 'badge').attr('aria-hidden', 'true');
+    group.append('text').attr('class', 'label');
     group.on('click', (_, node) => {
       this.focus(node);
       this.choose(node);

@@ -60,7 +60,7 @@ export const runs: View = async (root, parameters, context) => {
       ...testSizes(all).map((nodes): Column => ({
         name: `test-${nodes}`, title: `test F₁ n=${nodes}`, value: (run) => testF1(run, nodes), cell: (run) => score(testF1(run, nodes)), group: (runs) => plusMinus(spread(runs.map((run) => testF1(run, nodes)))),
       })),
-      { name: 'look', title: '', value: () => null, cell: links, group: (runs) => h('a', { href: `#/compare?task=${encodeURIComponent(runs[0].task)}&models=${encodeURIComponent(runs[0].model)}`, 'aria-label': `Curves of ${runs[0].task} ${runs[0].model}` }, 'curves') },
+      { name: 'look', title: '', value: () => null, cell: links, group: (runs) => h('a', { href: `#/compare?task=${encodeURIComponent(runs[0].task)}&models=${encodeURIComponent(runs[0].model)}`, 'aria-label': `curves of ${runs[0].task} ${runs[0].model}` }, 'curves') },
     ];
   };
   const unfold = (runs: api.Run[]): Node => {
@@ -204,6 +204,6 @@ function links(run: api.Run): Node | string {
   if (!run.playable) return '';
   const id = encodeURIComponent(run.id);
   return h('span', { class: 'nobr' },
-    h('a', { href: `#/rollout?model=${id}`, 'aria-label': `Rollout of ${run.name}` }, 'rollout'), ' · ',
-    h('a', { href: `#/playground?model=${id}`, 'aria-label': `Playground with ${run.name}` }, 'play'));
+    h('a', { href: `#/rollout?model=${id}`, 'aria-label': `rollout of ${run.name}` }, 'rollout'), ' · ',
+    h('a', { href: `#/playground?model=${id}`, 'aria-label': `play with ${run.name}` }, 'play'));
 }

@@ -13,7 +13,7 @@ const VIEWS = [
   ['learn', '', '#scene-5 tbody tr:nth-child(4)'],
   ['runs', '#/runs', '.runs tbody tr'],
   ['run', '#/run?id=run:dsu/pgn-0', '.scores'],
-  ['compare', '#/compare?task=dsu', '.chart .line'],
+  ['compare', '#/compare?task=dsu', '.scores tbody tr'],
   ['rollout-dsu', '#/rollout?model=built-in:dsu&nodes=20&step=17', '.counter'],
   ['rollout-lct', '#/rollout?model=built-in:lct&nodes=20&step=20', '.counter'],
   ['rollout-two', '#/rollout?model=built-in:dsu&with=run:dsu/pgn-0&nodes=20&step=20', '.forest:nth-child(3)'],
