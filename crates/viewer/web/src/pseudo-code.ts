@@ -80,9 +80,9 @@ const LCT: Program = {
     switch (state) {
       case 'order': return `u is the operand of higher priority, ${node(registers.u)}. Evert it: expose it first.`;
       case 'splay': return `Splay ${s}: is there a parent above it in its splay tree?`;
-      case 'release grandparent': return `Release the grandparent of ${s}: carry out a flip that is still pending.`;
-      case 'release parent': return `Release the parent of ${s}: carry out a flip that is still pending.`;
-      case 'release node': return `Release ${s}: carry out a flip that is still pending.`;
+      case 'release grandparent': return `Release the grandparent of ${s}: if a flip is pending there, carry it out.`;
+      case 'release parent': return `Release the parent of ${s}: if a flip is pending there, carry it out.`;
+      case 'release node': return `Release ${s}: if a flip is pending there, carry it out.`;
       case 'choose rotation': return before.x === registers.x ? `Decide how to rotate ${s}.` : `Decide how to rotate ${s}: ${node(registers.x)} goes first.`;
       case 'first rotation': return `Rotate ${node(before.x)} one level up.`;
       case 'rotation': return `Rotate ${s} one level up.`;
