@@ -497,3 +497,60 @@ fn a_port_in_use_and_a_missing_folder_are_said_in_a_sentence() {
         assert!(error.starts_with("cannot read the folder /no/such/folder"), "{error}");
     });
 }
+
+#[test]
+fn masks_attention_sequences_baselines_and_micro_steps() {
+    let server = Running::start(None);
+    let replay = json!({ "model": "built-in:dsu", "nodes": 12, "seed": 0, "sequence": 2 });
+    let (status, step) = server.post("/api/step", &json!({ "replay": replay, "step": 5 }));
+    assert_eq!(status, 200);
+    let (logits, alpha) = (step["mask_logits"].as_array().unwrap(), step["alpha"].as_array());
+    assert_eq!((logits.len(), alpha.unwrap().len()), (12, 12));
+    for row in alpha.unwrap() {
+        let sum: f64 = row.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-3, "{sum}");
+    }
+    // One node's details are a part of it.
+    let (_, node) = server.post("/api/node", &json!({ "replay": replay, "step": 5, "node": 3 }));
+    assert_eq!(node["mask_logit"], logits[3]);
+    for step in [0, 19] {
+        let (status, refusal) =
+            server.post("/api/step", &json!({ "replay": replay, "step": step }));
+        assert_eq!(status, 400);
+        assert!(sentence(&refusal).contains("expected from 1 to 18"));
+    }
+
+    let asked = json!({ "model": "built-in:lct", "nodes": 20, "seed": 0, "count": 4 });
+    let (_, scores) = server.post("/api/sequences", &asked);
+    assert_eq!(scores.as_array().unwrap().len(), 4);
+    let one = json!({ "model": "built-in:lct", "nodes": 20, "seed": 0, "sequence": 3 });
+    let (_, replayed) = server.post("/api/replay", &one);
+    let steps = replayed["steps"].as_array().unwrap();
+    let wrong: Vec<usize> = (1..)
+        .zip(steps)
+        .filter(|(_, step)| step["truth"]["answer"] != step["model"]["answer"])
+        .map(|(number, _)| number)
+        .collect();
+    assert_eq!(scores[3]["errors"], wrong.len());
+    assert_eq!(scores[3]["first_error"], json!(wrong.first()));
+    assert!(scores[3]["depth"].as_u64().unwrap() > 1);
+    let many = json!({ "model": "built-in:lct", "nodes": 20, "count": 101 });
+    assert_eq!(server.post("/api/sequences", &many).0, 400);
+
+    let (_, baselines) = server.get("/api/baselines?id=built-in:dsu");
+    assert_eq!(baselines[0]["nodes"], 20);
+    assert_eq!(baselines[2]["paper"], 0.866);
+    let counting = baselines[2]["counting"].as_f64().unwrap();
+    assert!(counting > 0.88 && counting < 0.91, "{counting}");
+
+    let asked = json!({ "task": "lct", "nodes": 6, "seed": 1, "operations": [[0, 1], [1, 2]] });
+    let (_, inside) = server.post("/api/micro-steps", &asked);
+    assert_eq!(
+        (&inside["program"], &inside["u"], &inside["v"]),
+        (&json!("lct"), &json!(1), &json!(2))
+    );
+    assert!(inside["steps"].as_array().unwrap().len() > 10);
+    let none = json!({ "task": "forest", "nodes": 6, "operations": [[0, 1]] });
+    assert_eq!(server.post("/api/micro-steps", &none).0, 404);
+    server.alive();
+}
