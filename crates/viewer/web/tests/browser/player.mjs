@@ -107,7 +107,7 @@ test('probabilities do not saturate', async (t) => {
   assert.ok(at > 0, 'there is an answer with a probability that is 1 in 32 bits');
   const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&step=${at}`);
   await atStep(page, `step ${at} of 30`);
-  const text = await page.locator('.verdict').textContent();
+  const text = await page.locator('.replay .verdict').textContent();
   assert.match(text, /p = 1 − \d·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+\)/);
   assert.doesNotMatch(text, /100%|sure/);
 });
@@ -121,7 +121,7 @@ test('mistakes are found, forwards and backwards', async (t) => {
   for (const at of wrong) {
     await page.getByRole('button', { name: 'Next mistake' }).click();
     await atStep(page, `step ${at} of 30`);
-    assert.match(await page.locator('.verdict').textContent(), /✗ wrong/);
+    assert.match(await page.locator('.replay .verdict').textContent(), /✗ wrong/);
   }
   await page.keyboard.press('m');
   const none = page.locator('main').getByText(`No wrong answer after step ${wrong.at(-1)}`);
@@ -207,7 +207,7 @@ test('at n = 200 both operands are in the picture at every step, and labels can 
         slider.value = at;
         slider.dispatchEvent(new Event('input'));
       }, at);
-      faults.push(...await page.evaluate((at) => [...document.querySelectorAll('.canvas')].flatMap((canvas, index) => {
+      faults.push(...await page.evaluate((at) => [...document.querySelectorAll('.stage .canvas')].flatMap((canvas, index) => {
         const room = canvas.getBoundingClientRect();
         const outside = [...canvas.querySelectorAll('.operated .body')].filter((body) => {
           const box = body.getBoundingClientRect();
@@ -224,19 +224,19 @@ test('at n = 200 both operands are in the picture at every step, and labels can 
 test('pictures are zoomed, fitted, dragged and scrolled together; roots are at equal heights', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=100&step=100');
   await atStep(page, 'step 100 of 150');
-  const tops = () => page.locator('.canvas').evaluateAll((all) => all.map((canvas) => Math.round(Math.min(...[...canvas.querySelectorAll('.body')].map((body) => body.getBoundingClientRect().top)) - canvas.getBoundingClientRect().top + canvas.scrollTop)));
+  const tops = () => page.locator('.stage .canvas').evaluateAll((all) => all.map((canvas) => Math.round(Math.min(...[...canvas.querySelectorAll('.body')].map((body) => body.getBoundingClientRect().top)) - canvas.getBoundingClientRect().top + canvas.scrollTop)));
   const [truth, model] = await tops();
   assert.equal(truth, model);
   await page.getByLabel('Follow u and v').uncheck();
-  const radius = async () => Number(await page.locator('.canvas .body').first().getAttribute('r'));
+  const radius = async () => Number(await page.locator('.stage .canvas .body').first().getAttribute('r'));
   const before = await radius();
   for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Zoom in' }).click();
   assert.ok(await radius() > 1.5 * before);
-  const scrolled = () => page.locator('.canvas').evaluateAll((all) => all.map(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop]));
-  await page.locator('.canvas').first().evaluate((canvas) => canvas.scrollTo(0, 0));
+  const scrolled = () => page.locator('.stage .canvas').evaluateAll((all) => all.map(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop]));
+  await page.locator('.stage .canvas').first().evaluate((canvas) => canvas.scrollTo(0, 0));
   await page.waitForTimeout(100);
-  const { x, y } = await page.locator('.canvas').first().boundingBox();
-  await page.locator('.canvas').first().evaluate((canvas) => canvas.scrollBy(30, 50));
+  const { x, y } = await page.locator('.stage .canvas').first().boundingBox();
+  await page.locator('.stage .canvas').first().evaluate((canvas) => canvas.scrollBy(30, 50));
   await page.waitForTimeout(100);
   const [first, second] = await scrolled();
   assert.deepEqual([first, second], [[30, 50], [30, 50]]);
@@ -247,32 +247,32 @@ test('pictures are zoomed, fitted, dragged and scrolled together; roots are at e
   await page.waitForTimeout(100);
   assert.deepEqual((await scrolled()).map(([, top]) => top), [70, 70]);
   await page.getByRole('button', { name: 'Fit' }).click();
-  const inside = await page.locator('.canvas').evaluateAll((all) => all.every((canvas) => canvas.scrollHeight <= canvas.clientHeight + 1 && canvas.scrollWidth <= canvas.clientWidth + 1));
+  const inside = await page.locator('.stage .canvas').evaluateAll((all) => all.every((canvas) => canvas.scrollHeight <= canvas.clientHeight + 1 && canvas.scrollWidth <= canvas.clientWidth + 1));
   assert.ok(inside, 'everything is in the picture');
 });
 
 test('few nodes are drawn large', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=8&step=5', { viewport: { width: 1920, height: 1080 } });
   await atStep(page, 'step 5 of 12');
-  assert.ok(Number(await page.locator('.canvas .body').first().getAttribute('r')) > 25);
+  assert.ok(Number(await page.locator('.stage .canvas .body').first().getAttribute('r')) > 25);
 });
 
 test('two models on one sequence, and the step stays when one is exchanged', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=12');
   await atStep(page, 'step 12 of 30');
   await page.getByRole('combobox', { name: 'Compare with' }).selectOption('run:dsu/pgn-0');
-  await page.waitForFunction(() => document.querySelectorAll('.forest').length === 3);
+  await page.waitForFunction(() => document.querySelectorAll('.stage .forest').length === 3);
   await atStep(page, 'step 12 of 30');
-  assert.equal((await page.locator('.verdict').textContent()).match(/✓ right|✗ wrong/g).length, 2);
-  const heights = await page.locator('.canvas').evaluateAll((all) => all.map((canvas) => canvas.getBoundingClientRect().top));
+  assert.equal((await page.locator('.replay .verdict').textContent()).match(/✓ right|✗ wrong/g).length, 2);
+  const heights = await page.locator('.stage .canvas').evaluateAll((all) => all.map((canvas) => canvas.getBoundingClientRect().top));
   assert.equal(new Set(heights).size, 1, 'pictures are in line');
   await page.reload();
-  await page.waitForFunction(() => document.querySelectorAll('.forest').length === 3);
+  await page.waitForFunction(() => document.querySelectorAll('.stage .forest').length === 3);
   await atStep(page, 'step 12 of 30');
   await page.getByRole('combobox', { name: 'Model' }).selectOption('built-in:lct');
-  await page.waitForFunction(() => document.querySelectorAll('.forest').length === 2);
+  await page.waitForFunction(() => document.querySelectorAll('.stage .forest').length === 2);
   await atStep(page, 'step 12 of 30');
-  assert.match(await page.locator('.verdict').textContent(), /query-toggle/);
+  assert.match(await page.locator('.replay .verdict').textContent(), /query-toggle/);
 });
 
 test('test sequences are listed by errors, first error and depth', async (t) => {
@@ -339,7 +339,7 @@ test('a model without pointers is drawn as nodes, not as trees', async (t) => {
 test('presentation mode shows the forests and little else; keys are shown on demand', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
   await atStep(page, 'step 5 of 30');
-  const height = async () => (await page.locator('.canvas').first().boundingBox()).height;
+  const height = async () => (await page.locator('.stage .canvas').first().boundingBox()).height;
   const before = await height();
   await page.keyboard.press('f');
   await page.locator('header').waitFor({ state: 'hidden' });

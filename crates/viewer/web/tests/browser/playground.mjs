@@ -20,7 +20,7 @@ test('operations by click and by keyboard, and undo', async (t) => {
   await count(page, 1);
   const expected = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 8, seed: 3, operations: [[2, 5]] });
   const { truth, model } = expected.steps[0];
-  const verdict = await page.locator('.verdict').textContent();
+  const verdict = await page.locator('.replay .verdict').textContent();
   assert.ok(verdict.includes(`truth ${truth.answer}`) && verdict.includes(`model ${model.answer}`), verdict);
   assert.match(verdict, /p = (0\.\d{3}|1 − \d·10⁻)/);
   assert.ok((await page.locator('#live').textContent()).includes('query-union(2, 5)'), 'the answer is announced');
