@@ -54,7 +54,7 @@ def measure(arguments) -> None:
             sys.exit(f"{name}: {done.stderr}")
         results = json.loads(done.stdout)
         views = results["views"]
-        row = {"task": task, "nodes": nodes, "sequences": sequences, "consistent": consistent}
+        row = {"task": task, "nodes": nodes, "sequences": sequences, "with_all": consistent}
         row |= {"seed": seed, **{key: views[key] for key in views if key != "margin"}}
         row["certified"] = views["consistent_right"] == views["consistent"]
         row["seconds"] = round(results["timing"]["train_seconds"], 2)
@@ -80,10 +80,10 @@ def draw(arguments) -> None:
     for down, (title, value) in enumerate(shown.items()):
         for across, task in enumerate(tasks):
             lines = {}
-            for style, (nodes, consistent) in lines_of.items():
+            for style, (nodes, with_all) in lines_of.items():
                 points: dict = {}
                 for row in rows:
-                    if (row["task"], row["nodes"], row["consistent"]) == (task, nodes, consistent):
+                    if (row["task"], row["nodes"], row["with_all"]) == (task, nodes, with_all):
                         points.setdefault(row["sequences"], []).append(value(row))
                 if points:
                     lines[style] = [(n, sum(all) / len(all)) for n, all in sorted(points.items())]
