@@ -14,6 +14,8 @@ pub struct Place<'a> {
     pub program: &'a Path,
     /// Where the runs go.
     pub out: &'a Path,
+    /// Where the command was started.
+    pub here: &'a Path,
     /// The folder of this submission: scripts, logs, a copy of the sweep.
     pub folder: &'a Path,
 }
@@ -39,11 +41,12 @@ pub fn array(name: &str, tasks: usize, place: &Place<'_>, resources: &Resources)
         r#"
 entries=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {folder}/{name}.txt)
 echo "$(date '+%F %T') entries $entries on ${{SLURMD_NODENAME:-$(hostname)}}, start $((${{SLURM_RESTART_COUNT:-0}} + 1))"
+child= signalled= requeue=
+trap 'signalled=yes requeue=yes; [ -z "$child" ] || kill -USR1 $child' USR1
+trap 'signalled=yes; [ -z "$child" ] || kill -TERM $child' TERM
 {program} sweep {folder}/sweep.toml --out {out} --only "$entries" &
 child=$!
-signalled= requeue=
-trap 'signalled=yes requeue=yes; kill -USR1 $child' USR1
-trap 'signalled=yes; kill -TERM $child' TERM
+[ -z "$requeue" ] || kill -USR1 $child
 wait $child
 code=$?
 # A signal ends wait before the program has ended.
@@ -52,7 +55,8 @@ while [ -n "$signalled" ]; do
     wait $child
     code=$?
 done
-if [ $code = {stopped} ] && [ -n "$requeue" ]; then
+# {stopped}: stopped, with checkpoints. Above 128: the signal came before it could be handled.
+if [ -n "$requeue" ] && [ $code -gt 128 ]; then
     scontrol requeue "$SLURM_JOB_ID" && exit 0
 fi
 exit $code
@@ -81,9 +85,11 @@ pub fn tables(place: &Place<'_>, resources: &Resources) -> String {
 /// The script that submits the others and notes the numbers of the jobs in the file `jobs`.
 pub fn submit(plan: &Plan, place: &Place<'_>) -> String {
     let mut text = format!(
-        "#!/bin/bash\nset -euo pipefail\ncd {}\nsubmit() {{\n    local name=$1 number\n    shift\n    \
-         number=$(sbatch --parsable \"$@\" \"$name.sh\")\n    number=${{number%%;*}}\n    \
-         echo \"$name $number\" >>jobs\n    echo \"$number\"\n}}\n",
+        "#!/bin/bash\nset -euo pipefail\n# Relative paths in the sweep are meant from here.\ncd {}\n\
+         folder={}\nsubmit() {{\n    local name=$1 number\n    shift\n    \
+         number=$(sbatch --parsable \"$@\" \"$folder/$name.sh\")\n    number=${{number%%;*}}\n    \
+         echo \"$name $number\" >>\"$folder/jobs\"\n    echo \"$number\"\n}}\n",
+        quote(place.here),
         quote(place.folder)
     );
     let mut all = String::new();
@@ -100,7 +106,7 @@ pub fn submit(plan: &Plan, place: &Place<'_>) -> String {
         }
     }
     let _ = writeln!(text, "submit tables --dependency=afterany{all} >/dev/null");
-    text.push_str("cat jobs\n");
+    text.push_str("cat \"$folder/jobs\"\n");
     text
 }
 
@@ -148,6 +154,7 @@ mod tests {
         let place = Place {
             program: Path::new("/opt/it's/pgn"),
             out: Path::new("/data/a b"),
+            here: Path::new("/home"),
             folder: Path::new("/data/a b/slurm/001"),
         };
         let resources =

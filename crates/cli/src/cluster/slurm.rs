@@ -139,7 +139,8 @@ impl Args {
             .with_context(|| format!("cannot read {}", self.sweep.display()))?;
         output::write(&folder.join("sweep.toml"), &sweep)?;
         let program = program()?;
-        let place = Place { program: &program, out, folder: &folder };
+        let here = std::env::current_dir().context("cannot tell where this is")?;
+        let place = Place { program: &program, out, here: &here, folder: &folder };
         for (name, batches) in arrays(plan) {
             if !batches.is_empty() {
                 let script = scripts::array(name, batches.len(), &place, &self.resources);
