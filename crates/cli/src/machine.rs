@@ -141,7 +141,7 @@ pub fn verify(place: &Path, depth: usize, pairs: u64, seed: u64, json: bool) -> 
     let run = MachineRun::open(place)?;
     let certificate = run.certify()?;
     let mut verdicts = Vec::new();
-    let mut nodes = 2;
+    let mut nodes = 4; // two of which may be heaps
     while nodes <= depth {
         // As many operations for every size.
         let sequences = (pairs * 16).div_ceil(3 * nodes as u64);

@@ -23,7 +23,8 @@ pub struct MachineVerdict {
 }
 
 impl MachineRun {
-    /// Runs `sequences` random sequences of `3 nodes` operations, as the program draws them.
+    /// Runs `sequences` random sequences of `3 nodes` operations, as the program draws them; some
+    /// programs draw from 4 nodes at least.
     pub fn verify(
         &self,
         nodes: usize,
