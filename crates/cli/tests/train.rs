@@ -187,7 +187,6 @@ fn nonsense_is_refused_in_one_sentence_and_leaves_nothing() {
         ("--features 0", "k is 0"),
         ("--features 20", "k is 20"),
         ("--latents 20", "k is 20"),
-        ("--latents 16 --features 16", "--features"),
         ("--learning-rate 1e39", "learning_rate is 1"),
         ("--learning-rate 1e-46", "learning_rate is 0"),
         ("--batch 0", "batch is 0"),
