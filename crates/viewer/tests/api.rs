@@ -174,8 +174,8 @@ fn runs_and_curves() {
     );
     assert_eq!(runs[0]["test"][0]["nodes"], 20);
     assert_eq!((&runs[0]["finished"], &runs[0]["playable"]), (&json!(true), &json!(true)));
-    assert!(runs[2]["trouble"].as_str().unwrap().starts_with("config.toml"));
-    let training = &runs[3];
+    assert!(runs[4]["trouble"].as_str().unwrap().starts_with("config.toml"));
+    let training = &runs[5];
     assert_eq!((&training["epoch"], &training["epochs"]), (&json!(2), &json!(5000)));
     assert_eq!((&training["finished"], &training["playable"]), (&json!(false), &json!(false)));
 
