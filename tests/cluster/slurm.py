@@ -101,6 +101,8 @@ class Slurm:
         self.daemons: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> "Slurm":
+        # Told to end, as by timeout, the daemons must not stay behind.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         try:
             self.start()
         except BaseException:
