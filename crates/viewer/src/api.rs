@@ -157,7 +157,7 @@ async fn replay(State(app): App, body: Result<Json<Request>, JsonRejection>) -> 
     }
     let replays = Some(app.replays.clone());
     blocking(app, replays, move |app| {
-        request.replay(&subject::load(&app.catalogue, &request.model)?)
+        request.answer(&subject::load(&app.catalogue, &request.model)?)
     })
     .await
 }
@@ -169,7 +169,7 @@ async fn node(State(app): App, body: Result<Json<NodeRequest>, JsonRejection>) -
     };
     let replays = Some(app.replays.clone());
     blocking(app, replays, move |app| {
-        request.details(&subject::load(&app.catalogue, &request.replay.model)?)
+        request.answer(&subject::load(&app.catalogue, &request.replay.model)?)
     })
     .await
 }
@@ -181,7 +181,7 @@ async fn one_step(State(app): App, body: Result<Json<step::Request>, JsonRejecti
     };
     let replays = Some(app.replays.clone());
     blocking(app, replays, move |app| {
-        request.details(&subject::load(&app.catalogue, &request.replay.model)?)
+        request.answer(&subject::load(&app.catalogue, &request.replay.model)?)
     })
     .await
 }
@@ -219,7 +219,14 @@ async fn inside(
         Err(rejection) => return bad_body(rejection).into_response(),
     };
     let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| request.answer(&app.machines)).await
+    blocking(app, replays, move |app| {
+        let network = match &request.model {
+            Some(id) => Some(subject::load(&app.catalogue, id)?),
+            None => None,
+        };
+        request.answer(&app.machines, network.as_ref())
+    })
+    .await
 }
 
 #[derive(Deserialize)]

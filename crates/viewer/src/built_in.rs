@@ -46,6 +46,9 @@ pub const MODELS: [BuiltIn; 4] = [
     },
 ];
 
+/// The machines shown beside them, which come with `pgn-lab`: those of the paper's tasks.
+pub const MACHINES: [&str; 2] = ["dsu", "lct"];
+
 /// The trained models that come along: for each its name, and its files by name, which make a
 /// run directory.
 pub fn built_in_models() -> impl Iterator<Item = (&'static str, [(&'static str, &'static [u8]); 3])>

@@ -34,6 +34,8 @@ pub struct Catalogue {
 #[derive(Debug)]
 pub enum Place {
     BuiltIn(&'static BuiltIn),
+    /// A built-in machine, by the name of its program.
+    Machine(&'static str),
     Folder(PathBuf),
 }
 
@@ -67,7 +69,8 @@ impl Catalogue {
     /// The ids of everything there is: built-in models, then runs by path.
     pub fn ids(&self) -> Vec<String> {
         let built_in = built_in::MODELS.iter().map(|model| format!("built-in:{}", model.name));
-        built_in.chain(self.run_ids()).collect()
+        let machines = built_in::MACHINES.iter().map(|name| format!("built-in:machine-{name}"));
+        built_in.chain(machines).chain(self.run_ids()).collect()
     }
 
     /// The directories under the folder that hold a `config.toml`.
@@ -111,6 +114,10 @@ impl Catalogue {
 
     /// The place that an id names.
     pub fn find(&self, id: &str) -> Answer<Place> {
+        let machine = |name: &str| built_in::MACHINES.into_iter().find(|known| *known == name);
+        if let Some(name) = id.strip_prefix("built-in:machine-").and_then(machine) {
+            return Ok(Place::Machine(name));
+        }
         if let Some(name) = id.strip_prefix("built-in:") {
             return BuiltIn::named(name).map(Place::BuiltIn);
         }

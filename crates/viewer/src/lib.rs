@@ -33,6 +33,7 @@ mod catalogue;
 mod error;
 mod guard;
 mod limits;
+mod machine;
 mod metrics;
 mod micro_steps;
 mod page;

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use pgn_engine::MachineNet;
 use pgn_machines::{Machine, Outcome, Store, programs};
 use pgn_structures::{Node, Operation, given_priorities};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     limits,
     refusal::{Answer, Refusal},
+    subject::Subject,
 };
 
 /// Which operation to look into: the last of these.
@@ -28,6 +30,9 @@ pub struct Request {
     #[serde(default)]
     pub priorities: Option<Vec<f32>>,
     pub operations: Vec<[Node; 2]>,
+    /// A machine whose own micro-steps are told, instead of the program's.
+    #[serde(default)]
+    pub model: Option<String>,
 }
 
 /// The last operation in full.
@@ -94,8 +99,9 @@ impl Machines {
 }
 
 impl Request {
-    /// Executes all operations, and tells of the last one every micro-step.
-    pub fn answer(&self, machines: &Machines) -> Answer<MicroSteps> {
+    /// Executes all operations, and tells of the last one every micro-step: the program's, or
+    /// those of `network`.
+    pub fn answer(&self, machines: &Machines, network: Option<&Subject>) -> Answer<MicroSteps> {
         let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
         let n = self.nodes;
         limits::check(n, self.operations.len())?;
@@ -122,7 +128,15 @@ impl Request {
             machine.run_program(&mut store, operation, pair).map_err(failed)?;
         }
         let fields = fields(&machine, &store);
-        let (steps, outcome) = trace(&machine, &mut store, operation, [u, v])?;
+        let net = match network {
+            None => None,
+            Some(Subject::Machine(run)) if run.config().task == self.task => Some(run.net()),
+            Some(_) => {
+                let task = &self.task;
+                return Err(Refusal::bad(format!("the model is not a machine for {task:?}")));
+            }
+        };
+        let (steps, outcome) = trace(&machine, net, &mut store, operation, [u, v])?;
         let Outcome::Answer(answer) = outcome else {
             return Err(Refusal::bad(format!("the operation on {u} and {v} has no answer")));
         };
@@ -144,6 +158,7 @@ fn query(machine: &Machine) -> Answer<usize> {
 
 fn trace(
     machine: &Machine,
+    net: Option<&MachineNet>,
     store: &mut Store,
     operation: usize,
     arguments: [Node; 2],
@@ -157,9 +172,12 @@ fn trace(
         let name = signature.states[usize::from(state)].name.clone();
         let outcome = machine.outcome(store, state);
         if outcome.is_none() {
-            state = machine.program().step(state, store).ok_or_else(|| {
-                Refusal::bad(format!("the program is not defined in state {name:?}"))
-            })?;
+            state = match net {
+                None => machine.program().step(state, store).ok_or_else(|| {
+                    Refusal::bad(format!("the program is not defined in state {name:?}"))
+                })?,
+                Some(net) => act(machine, net, store, state)?,
+            };
         }
         let after = fields(machine, store);
         steps.push(MicroStep {
@@ -176,6 +194,18 @@ fn trace(
         }
     }
     Err(Refusal::bad(format!("the operation takes more than {} micro-steps", limits::MICRO_STEPS)))
+}
+
+/// One micro-step of a network: it sees a view and chooses an action.
+fn act(machine: &Machine, net: &MachineNet, store: &mut Store, state: u8) -> Answer<u8> {
+    let mut nodes = Vec::new();
+    let view = machine.view(store, state, &mut nodes);
+    let action = net.predict(&view).map_err(Refusal::damaged)?;
+    action.check(&view, machine.signature()).map_err(|trouble| {
+        Refusal::bad(format!("the network's action makes no sense: {trouble}"))
+    })?;
+    machine.apply(store, &nodes, &action);
+    Ok(action.next)
 }
 
 type Fields = BTreeMap<String, Vec<Option<Node>>>;
@@ -201,6 +231,7 @@ fn writes(before: &Fields, after: &Fields) -> Vec<Write> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgn_lab::machine::MachineRun;
     use pgn_structures::{Dataset, Task};
 
     /// Pointers after the micro-steps are those of the data structure, and so is the answer.
@@ -220,8 +251,13 @@ mod tests {
                     seed: 5,
                     priorities: None,
                     operations: operations[..count].to_vec(),
+                    model: None,
                 };
-                let told = request.answer(&machines).unwrap();
+                let told = request.answer(&machines, None).unwrap();
+                let run = MachineRun::built_in(task).unwrap();
+                let own = request.answer(&machines, Some(&Subject::Machine(run))).unwrap();
+                let text = |steps: &MicroSteps| serde_json::to_string(steps).unwrap();
+                assert_eq!(text(&own), text(&told), "a certified network does the same");
                 let mut fields = told.fields;
                 for write in told.steps.iter().flat_map(|step| &step.writes) {
                     fields.get_mut(&write.field).unwrap()[write.node as usize] = write.to;
@@ -244,6 +280,7 @@ mod tests {
             seed: 0,
             priorities: None,
             operations,
+            model: None,
         };
         for bad in [
             request("dsu", vec![]),
@@ -253,7 +290,7 @@ mod tests {
             request("splay", vec![[0, 1]]),
             Request { priorities: Some(vec![0.5]), ..request("dsu", vec![[0, 1]]) },
         ] {
-            assert!(bad.answer(&machines).is_err(), "{bad:?}");
+            assert!(bad.answer(&machines, None).is_err(), "{bad:?}");
         }
     }
 }

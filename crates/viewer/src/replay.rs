@@ -8,8 +8,9 @@ use pgn_structures::{Dataset, Node, Operation, Sampling, Split, Task, given_prio
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    limits,
+    limits, machine,
     refusal::{Answer, Refusal},
+    subject::Subject,
 };
 
 /// What to replay: given operations, or a test sequence.
@@ -156,11 +157,11 @@ impl Request {
 
     /// Checks the limits, then replays the operations on the data structure. `None` stands for no
     /// operations at all.
-    fn truth(&self, run: &Run) -> Answer<(Vec<f32>, Option<Dataset>)> {
+    pub fn truth(&self, task: &Task) -> Answer<(Vec<f32>, Option<Dataset>)> {
         let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
         let n = self.nodes;
         let Some(pairs) = &self.operations else {
-            return self.sample(run);
+            return self.sample(task);
         };
         limits::check(n, pairs.len())?;
         if self.ops.is_some() || self.sequence.is_some() {
@@ -183,12 +184,12 @@ impl Request {
         // Priorities are checked along the way, so a structure needs at least one operation.
         let some =
             if operations.is_empty() { &[Operation { u: 0, v: 1 }] } else { &operations[..] };
-        let truth = Dataset::from_operations(task(run)?, n, &priorities, some).map_err(bad)?;
+        let truth = Dataset::from_operations(task, n, &priorities, some).map_err(bad)?;
         Ok((priorities, (!operations.is_empty()).then_some(truth)))
     }
 
     /// A test sequence of the run's data: the very one that its scores count.
-    fn sample(&self, run: &Run) -> Answer<(Vec<f32>, Option<Dataset>)> {
+    fn sample(&self, task: &Task) -> Answer<(Vec<f32>, Option<Dataset>)> {
         let n = self.nodes;
         let ops = self.ops.unwrap_or(Sampling::paper_ops(n));
         limits::check(n, ops)?;
@@ -207,17 +208,25 @@ impl Request {
         }
         let sampling =
             Sampling { nodes: n, ops, count: index + 1, seed: self.seed, split: Split::Test };
-        let set = Dataset::sample(task(run)?, &sampling)
-            .map_err(|error| Refusal::bad(error.to_string()))?;
+        let set =
+            Dataset::sample(task, &sampling).map_err(|error| Refusal::bad(error.to_string()))?;
         let one = set.sequence(index);
-        let truth = Dataset::from_operations(task(run)?, n, one.priorities, one.operations)
+        let truth = Dataset::from_operations(task, n, one.priorities, one.operations)
             .map_err(|error| Refusal::bad(error.to_string()))?;
         Ok((one.priorities.to_vec(), Some(truth)))
     }
 
+    /// The whole replay of whatever was loaded.
+    pub fn answer(&self, subject: &Subject) -> Answer<Replay> {
+        match subject {
+            Subject::Run(run) => self.replay(run),
+            Subject::Machine(run) => machine::replay(self, run),
+        }
+    }
+
     /// The ground truth, if it has this step.
     pub fn truth_until(&self, run: &Run, step: usize) -> Answer<Examples> {
-        let (_, truth) = self.truth(run)?;
+        let (_, truth) = self.truth(task(run)?)?;
         let ops = truth.as_ref().map_or(0, |truth| truth.ops);
         match truth {
             Some(truth) if (1..=ops).contains(&step) => examples(run, truth),
@@ -227,7 +236,7 @@ impl Request {
 
     /// The whole replay.
     pub fn replay(&self, run: &Run) -> Answer<Replay> {
-        let (priorities, truth) = self.truth(run)?;
+        let (priorities, truth) = self.truth(task(run)?)?;
         let config = run.model().config();
         let mut steps = Vec::new();
         if let Some(truth) = truth {
@@ -280,6 +289,14 @@ impl Request {
 }
 
 impl NodeRequest {
+    /// What whatever was loaded makes of the node.
+    pub fn answer(&self, subject: &Subject) -> Answer<NodeDetails> {
+        match subject {
+            Subject::Run(run) => self.details(run),
+            Subject::Machine(run) => machine::node(self, run),
+        }
+    }
+
     /// What the model makes of the node.
     pub fn details(&self, run: &Run) -> Answer<NodeDetails> {
         let &NodeRequest { step, node, .. } = self;

@@ -1,6 +1,5 @@
 //! How a model does on each of its test sequences, so that one can pick the worst.
 
-use pgn_lab::Run;
 use pgn_structures::{Node, forest};
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +7,7 @@ use crate::{
     limits,
     refusal::{Answer, Refusal},
     replay::{self, Replay},
+    subject::Subject,
 };
 
 /// Which sequences: the first `count` test sequences of this size.
@@ -41,7 +41,7 @@ pub struct Score {
 
 impl Request {
     /// Replays all of them.
-    pub fn scores(&self, run: &Run) -> Answer<Vec<Score>> {
+    pub fn scores(&self, subject: &Subject) -> Answer<Vec<Score>> {
         if self.count > limits::SEQUENCES {
             return Err(Refusal::bad(format!(
                 "count is {}; expected at most {}",
@@ -50,7 +50,7 @@ impl Request {
             )));
         }
         let one = |sequence| {
-            let replay = replay::Request::test(self.nodes, self.seed, sequence).replay(run)?;
+            let replay = replay::Request::test(self.nodes, self.seed, sequence).answer(subject)?;
             Ok(score(sequence, &replay))
         };
         (0..self.count).map(one).collect()

@@ -5,9 +5,10 @@ use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    limits,
+    limits, machine,
     refusal::{Answer, Refusal},
     replay,
+    subject::Subject,
 };
 
 /// A request about one step of a replay.
@@ -29,8 +30,16 @@ pub struct Details {
 }
 
 impl Request {
+    /// Everything that whatever was loaded computed.
+    pub fn answer(&self, subject: &Subject) -> Answer<Details> {
+        match subject {
+            Subject::Run(run) => self.details(run),
+            Subject::Machine(run) => machine::step(self, run),
+        }
+    }
+
     /// Replays up to the step.
-    pub fn details(&self, run: &Run) -> Answer<Details> {
+    fn details(&self, run: &Run) -> Answer<Details> {
         let (truth, nodes) = (self.replay.truth_until(run, self.step)?, self.replay.nodes);
         let mut details = None;
         let config = run.model().config();

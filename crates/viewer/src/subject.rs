@@ -2,24 +2,43 @@
 
 use std::path::Path;
 
-use pgn_lab::{Run, files};
+use pgn_lab::{
+    Run, files,
+    machine::{MachineConfig, MachineRun},
+};
 
 use crate::{
     catalogue::{Catalogue, Place},
     refusal::{Answer, Refusal},
 };
 
+/// What can be replayed.
+pub enum Subject {
+    /// A model of operations.
+    Run(Run),
+    /// A network that executes a program.
+    Machine(MachineRun),
+}
+
 /// Loads the run that an id names.
-pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Run> {
+pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
     match catalogue.find(id)? {
         Place::BuiltIn(built_in) => {
             let config = built_in.run_config()?;
             let task = catalogue.task(&config.task)?;
-            Run::new(config, built_in.model()?, &task).map_err(Refusal::damaged)
+            let run = Run::new(config, built_in.model()?, &task).map_err(Refusal::damaged)?;
+            Ok(Subject::Run(run))
+        }
+        Place::Machine(name) => {
+            MachineRun::built_in(name).map(Subject::Machine).map_err(Refusal::damaged)
         }
         Place::Folder(path) => {
             check_inside(catalogue, &path)?;
-            Run::load_with(&path, |name| Ok(catalogue.task(name).ok())).map_err(Refusal::damaged)
+            if MachineConfig::is_in(&path) {
+                return MachineRun::load(&path).map(Subject::Machine).map_err(Refusal::damaged);
+            }
+            let run = Run::load_with(&path, |name| Ok(catalogue.task(name).ok()));
+            run.map(Subject::Run).map_err(Refusal::damaged)
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use pgn_lab::{Results, RunConfig, RunDir, TestScores, files};
+use pgn_lab::{
+    Results, RunConfig, RunDir, TestScores, files,
+    machine::{MachineConfig, MachineRun},
+};
 use serde::Serialize;
 
 use crate::{
@@ -67,7 +70,7 @@ pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
         Place::BuiltIn(built_in) => {
             let (config, results) = (built_in.run_config()?, built_in.results()?);
             let name = format!("built-in {}", built_in.name);
-            let mut summary = Summary::new(id, name, &config);
+            let mut summary = Summary::new(id, name, &(&config).into());
             summary.built_in = true;
             summary.playable = true;
             summary.finish(&results);
@@ -78,7 +81,55 @@ pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
                 certificate: None,
             })
         }
+        Place::Machine(name) => built_in_machine(id, name),
         Place::Folder(path) => Ok(in_folder(catalogue, id, &path)),
+    }
+}
+
+/// A machine that comes with the program. It has a certificate instead of scores.
+fn built_in_machine(id: &str, name: &str) -> Answer<Details> {
+    let run = MachineRun::built_in(name).map_err(Refusal::damaged)?;
+    let mut summary = Summary::new(id, format!("built-in {name} machine"), &run.config().into());
+    (summary.built_in, summary.playable, summary.finished) = (true, true, true);
+    summary.epoch = summary.epochs;
+    let certificate = run.certificate().map(serde_json::to_string_pretty);
+    Ok(Details {
+        summary,
+        config: run.config().to_toml(),
+        results: None,
+        certificate: certificate.transpose().map_err(Refusal::damaged)?,
+    })
+}
+
+/// What all configs have, of machines and of other models.
+struct Basics {
+    task: String,
+    model: String,
+    seed: u64,
+    epochs: u64,
+}
+
+impl Basics {
+    fn load(path: &Path) -> pgn_lab::Result<Basics> {
+        let config = path.join(files::CONFIG);
+        if MachineConfig::is_in(path) {
+            return Ok((&MachineConfig::load(&config)?).into());
+        }
+        Ok((&RunConfig::load(&config)?).into())
+    }
+}
+
+impl From<&RunConfig> for Basics {
+    fn from(config: &RunConfig) -> Basics {
+        let (task, model) = (config.task.clone(), config.model.clone());
+        Basics { task, model, seed: config.seed, epochs: config.epochs }
+    }
+}
+
+impl From<&MachineConfig> for Basics {
+    fn from(config: &MachineConfig) -> Basics {
+        let (task, model) = (config.task.clone(), config.model.clone());
+        Basics { task, model, seed: config.seed, epochs: config.epochs }
     }
 }
 
@@ -96,7 +147,7 @@ fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
     };
     // Paths in errors are shortened to the file's name: the page shows which run it is.
     let shorten = |error: String| error.replace(&format!("{}/", path.display()), "");
-    let config = match RunConfig::load(&path.join(files::CONFIG)) {
+    let config = match Basics::load(path) {
         Ok(config) => config,
         Err(error) => {
             details.summary.trouble = Some(shorten(error.to_string()));
@@ -148,7 +199,7 @@ impl Summary {
         }
     }
 
-    fn new(id: &str, name: String, config: &RunConfig) -> Summary {
+    fn new(id: &str, name: String, config: &Basics) -> Summary {
         Summary {
             task: config.task.clone(),
             model: config.model.clone(),

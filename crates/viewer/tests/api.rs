@@ -168,6 +168,8 @@ fn runs_and_curves() {
             "built-in:lct",
             "built-in:dsu-ordered",
             "built-in:forest",
+            "built-in:machine-dsu",
+            "built-in:machine-lct",
             "run:broken",
             "run:lct/gnn-3"
         ]

@@ -20,7 +20,7 @@ use pgn_lab::{
 use crate::{Error, Result};
 use html::Html;
 
-pub use player::player;
+pub use player::{player, recorded};
 
 /// The page's styles, then those that only reports need.
 const STYLES: [&str; 2] =

@@ -32,7 +32,7 @@ pub fn player(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<S
 }
 
 /// A rollout as the page replays it.
-fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<Replay> {
+pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<Replay> {
     let (n, ops) = (sequence.nodes(), sequence.ops());
     let wrong = |what: String| Error::Report(format!("the rollout {what}"));
     for (name, found, expected) in [

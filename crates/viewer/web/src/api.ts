@@ -136,6 +136,8 @@ export interface MicroRequest {
   seed?: number;
   priorities?: number[];
   operations: [number, number][];
+  /** A machine whose own micro-steps are asked for, instead of the program's. */
+  model?: string;
 }
 
 /** A micro-step of the classical structure inside an operation. */

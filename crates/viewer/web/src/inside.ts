@@ -4,6 +4,9 @@ import * as api from './api';
 import { h } from './dom';
 import { MicroPlayer } from './micro-player';
 
+/** Models that execute a program micro-step by micro-step. */
+const MACHINE = 'pgn-machine';
+
 export class Inside {
   readonly element: HTMLDetailsElement;
   private readonly micro = new MicroPlayer('');
@@ -38,7 +41,7 @@ export class Inside {
     try {
       const steps = await api.microSteps(this.request);
       if (asked !== this.asked) return;
-      this.message.textContent = '';
+      this.message.textContent = this.request.model ? 'These micro-steps are the network’s own: in each of them it sees a few nodes and chooses what to write.' : '';
       this.micro.load(steps);
     } catch (error) {
       if (asked !== this.asked) return;
@@ -48,8 +51,12 @@ export class Inside {
   }
 }
 
-/** The request for the operation that a replay shows at a step. */
-export function microRequest(replay: api.Replay, step: number): api.MicroRequest {
+/**
+ * The request for the operation that a replay shows at a step. A machine's micro-steps are its
+ * own; for other models they are those of the classical algorithm.
+ */
+export function microRequest(replay: api.Replay, step: number, run: api.Run): api.MicroRequest {
   const operations = replay.steps.slice(0, step).map(({ u, v }): [number, number] => [u, v]);
-  return { task: replay.task, nodes: replay.nodes, priorities: replay.priorities, operations };
+  const request: api.MicroRequest = { task: replay.task, nodes: replay.nodes, priorities: replay.priorities, operations };
+  return run.model === MACHINE ? { ...request, model: run.id } : request;
 }

@@ -16,7 +16,7 @@ export function inspect(details: NodeDetails, replay: Replay, frame: Frame): HTM
     ...row(details.mask_probability === null ? 'visited' : 'P(visited)', visited ?? 'no masks'),
     ...row('truth', details.true_mask === 0 ? 'visited' : 'not visited'));
   if (details.candidates) return [facts, ...candidates(details)];
-  if (!replay.has_attention) return [facts, h('p', { class: 'quiet' }, 'This model has no attention, so there are no pointer candidates.')];
+  if (!replay.has_attention) return [facts, h('p', { class: 'quiet' }, 'This model has no attention over all nodes, so there are no pointer candidates.')];
   return [facts];
 }
 

@@ -25,11 +25,12 @@ export function readSetting(config: string, section: string, key: string): strin
   return value ? value.replace(/[[\]"]/g, '') : null;
 }
 
+/** What a certificate says: whether the machine is certified, and what that proves. */
 function certificateText(text: string | null | undefined): string {
   if (!text) return '';
   try {
-    const { outcome, program } = JSON.parse(text) as { outcome?: unknown; program?: unknown };
-    return `${typeof program === 'string' ? `${program}: ` : ''}${typeof outcome === 'string' ? outcome : JSON.stringify(outcome ?? 'present')}`;
+    const { certified, statement } = JSON.parse(text) as { certified?: unknown; statement?: unknown };
+    return `${certified === true ? '✓ certified' : '✗ not certified'}${typeof statement === 'string' ? `. ${statement}` : ''}`;
   } catch {
     return 'certificate.json cannot be read';
   }

@@ -166,7 +166,7 @@ export const playground: View = async (root, parameters, context) => {
     if (!shown) return;
     const { nodes, seed, operations } = shown.structure;
     table.here(step);
-    if (replayed) inside.offer(microRequest(replayed, step));
+    if (replayed) inside.offer(microRequest(replayed, step, chosenModel(models, model)));
     const values: Record<string, string> = { model: shown.model, nodes: String(nodes), seed: String(seed) };
     if (operations.length) values.ops = writeOperations(operations);
     if (step < operations.length) values.step = String(step);

@@ -28,7 +28,7 @@ export const rollout: View = async (root, parameters, context) => {
     const values: Record<string, string> = { model: model.value, source: source.value, nodes: nodes.value, sequence: sequence.value, step: String(step) };
     if (other.value) values.with = other.value;
     context.remember(values);
-    if (shown) inside.offer(microRequest(shown, step));
+    if (shown) inside.offer(microRequest(shown, step, chosenModel(models, model)));
   });
   const inside = new Inside();
   let shown: api.Replay | null = null;

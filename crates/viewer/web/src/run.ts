@@ -42,7 +42,7 @@ export const run: View = async (root, parameters, context) => {
   const reader = new MetricsReader(id);
   const draw = () => {
     const { lines } = reader;
-    const empty = stateOf(details) === 'training' ? 'no epoch has been evaluated yet' : 'this run has no metrics.jsonl';
+    const empty = stateOf(details) === 'training' ? 'no epoch has been evaluated yet' : details.model === 'pgn-machine' ? 'machines have no such curves' : 'this run has no metrics.jsonl';
     losses.show(['total', 'query', 'pointers', 'masks', 'dgm'].flatMap((name) => series(lines, name, (line) => line.losses[name], name !== 'total' && name !== 'query')), empty);
     const best = details.results?.best_epoch ?? details.best_epoch ?? undefined;
     validation.show([
@@ -100,7 +100,7 @@ function describe(details: api.RunDetails): string {
   const who = `${task} ${model}, seed ${seed}: `;
   switch (stateOf(details)) {
     case 'damaged': return 'This run cannot be read.';
-    case 'finished': return `${who}finished after ${epoch} epochs; best at epoch ${results?.best_epoch}; ${results?.parameters.toLocaleString('en')} weights`;
+    case 'finished': return `${who}finished after ${epoch} epochs${results ? `; best at epoch ${results.best_epoch}; ${results.parameters.toLocaleString('en')} weights` : ''}`;
     case 'stopped': return `${who}stopped at epoch ${epoch} of ${epochs}; no process is training it`;
     case 'training': return `${who}training, epoch ${epoch} of ${epochs}`;
   }

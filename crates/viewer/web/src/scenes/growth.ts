@@ -20,7 +20,7 @@ export function growthScene(): Scene {
   const element = frame(5, 'What happens as n grows', [
     ['The networks were trained on 20 nodes only. Here each of them runs on a test sequence with up to ten times as many.'],
     ['With pointers and masks, the answers of the paper’s ', h('code', {}, 'pgn'), ' stay good far beyond the sizes seen in training. Its pointers drift from the true ones: errors accumulate, because nothing corrects the network while it runs.'],
-    [h('code', {}, 'pgn-exact'), ' repeats its messages within each operation until nothing changes. On structures without hidden state it makes no mistake at any of these sizes.'],
+    [h('code', {}, 'pgn-exact'), ' repeats its messages within each operation until nothing changes. On structures without hidden state it makes no mistake at any of these sizes. ', h('code', {}, 'pgn-machine'), ' executes the algorithm itself, micro-step by micro-step, and is certified for every n.'],
     ['Every model is on the ', h('a', { href: '#/runs' }, 'Runs'), ' page; ', h('a', { href: '#/rollout?model=built-in:dsu&nodes=100' }, 'watch one at n = 100'), ', or ', h('a', { href: '#/playground' }, 'try operations of your own'), '.'],
   ], h('div', { class: 'controls' }, another), trouble, tables);
 

@@ -386,3 +386,17 @@ test('a run that is training can be rolled out with its best model so far', asyn
   await atStep(page, 'step 0 of 30');
   assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'run:under-way');
 });
+
+test('a machine is rolled out without a mistake, and its own micro-steps are shown', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:machine-lct&nodes=50&step=40');
+  await atStep(page, 'step 40 of 75');
+  assert.equal(await page.locator('.strip .bad').count(), 0);
+  assert.match(await page.locator('.validity').textContent(), /all pointers are right; ✓ connected components are right/);
+  await page.locator('.stage .forest').nth(1).locator('.node').nth(7).click();
+  await page.locator('.inspector').getByText('no attention over all nodes').waitFor();
+  await page.getByText('Inside this operation').click();
+  await page.getByText('These micro-steps are the network’s own').waitFor();
+  await page.getByText('micro-step 0 of').waitFor();
+  const card = await s.open(t, '#/run?id=built-in:machine-lct');
+  await card.getByRole('region', { name: 'Model card' }).getByText('✓ certified').waitFor();
+});
