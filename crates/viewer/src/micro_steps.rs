@@ -145,15 +145,16 @@ impl Request {
     }
 }
 
-/// The operation that the paper's sequences are made of.
+/// The program's first operation, the one that data sets are of, if it is on two nodes.
 fn query(machine: &Machine) -> Answer<usize> {
-    let operations = &machine.signature().operations;
-    let found =
-        operations.iter().position(|one| one.name.starts_with("query") && one.arguments.len() == 2);
-    found.ok_or_else(|| {
-        let name = &machine.signature().name;
-        Refusal::missing(format!("the program {name:?} has no query of two nodes"))
-    })
+    let signature = machine.signature();
+    match signature.operations.first() {
+        Some(first) if first.arguments.len() == 2 => Ok(0),
+        _ => Err(Refusal::missing(format!(
+            "the first operation of the program {:?} is not on two nodes",
+            signature.name
+        ))),
+    }
 }
 
 fn trace(

@@ -552,7 +552,7 @@ fn masks_attention_sequences_baselines_and_micro_steps() {
         (&json!("lct"), &json!(1), &json!(2))
     );
     assert!(inside["steps"].as_array().unwrap().len() > 10);
-    let none = json!({ "task": "forest", "nodes": 6, "operations": [[0, 1]] });
+    let none = json!({ "task": "nothing", "nodes": 6, "operations": [[0, 1]] });
     assert_eq!(server.post("/api/micro-steps", &none).0, 404);
     server.alive();
 }
