@@ -288,7 +288,6 @@ mod tests {
             request("dsu", vec![[0, 4]]),
             request("dsu", vec![[1, 1]]),
             request("nothing", vec![[0, 1]]),
-            request("splay", vec![[0, 1]]),
             Request { priorities: Some(vec![0.5]), ..request("dsu", vec![[0, 1]]) },
         ] {
             assert!(bad.answer(&machines, None).is_err(), "{bad:?}");
