@@ -9,7 +9,8 @@
 //! | how to start and stop it | [`Server`], [`Options`] |
 //! | which requests there are | `api.rs` |
 //! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
-//! | what a replay holds | `replay.rs` |
+//! | what a replay holds | `replay.rs`, `step.rs`, `machine.rs` |
+//! | the algorithm inside an operation | `micro_steps.rs` |
 //! | the same without a server, in one file | [`report()`], [`player()`] |
 //! | the trained models that come along | [`built_in_models()`] |
 //!
