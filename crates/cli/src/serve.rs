@@ -14,7 +14,7 @@ const RUNS: &str = "runs";
 ///
 /// The page shows every run directory under DIR, with curves that follow a run while it trains; a
 /// player with the data structure and the model side by side; and a playground for operations of
-/// your own. Two trained models come with the program, so that it works with nothing trained.
+/// your own. Trained models come with the program, so that it works with nothing trained.
 ///
 /// Only this machine can reach it, unless --host says otherwise: there is no password.
 #[derive(clap::Args)]
