@@ -2,10 +2,14 @@
 //!
 //! To replace one, copy the files of a finished run over those in its folder, `models/dsu` say.
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use pgn_engine::{Model, Parameters};
-use pgn_lab::{Results, RunConfig, files};
+use pgn_lab::{Results, RunConfig, files, machine::MachineRun};
 
 use crate::refusal::{Answer, Refusal};
 
@@ -48,6 +52,19 @@ pub const MODELS: [BuiltIn; 4] = [
 
 /// The machines shown beside them, which come with `pgn-lab`: those of the paper's tasks.
 pub const MACHINES: [&str; 2] = ["dsu", "lct"];
+
+/// The built-in machine of this program. It is loaded once: that enumerates what its states look
+/// at.
+pub fn machine(name: &'static str) -> Answer<MachineRun> {
+    static LOADED: Mutex<BTreeMap<&str, MachineRun>> = Mutex::new(BTreeMap::new());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(run) = loaded.get(name) {
+        return Ok(run.clone());
+    }
+    let run = MachineRun::built_in(name).map_err(Refusal::damaged)?;
+    loaded.insert(name, run.clone());
+    Ok(run)
+}
 
 /// The trained models that come along: for each its name, and its files by name, which make a
 /// run directory.

@@ -8,6 +8,7 @@ use pgn_lab::{
 };
 
 use crate::{
+    built_in,
     catalogue::{Catalogue, Place},
     refusal::{Answer, Refusal},
 };
@@ -29,9 +30,7 @@ pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
             let run = Run::new(config, built_in.model()?, &task).map_err(Refusal::damaged)?;
             Ok(Subject::Run(run))
         }
-        Place::Machine(name) => {
-            MachineRun::built_in(name).map(Subject::Machine).map_err(Refusal::damaged)
-        }
+        Place::Machine(name) => built_in::machine(name).map(Subject::Machine),
         Place::Folder(path) => {
             check_inside(catalogue, &path)?;
             if MachineConfig::is_in(&path) {

@@ -2,13 +2,11 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use pgn_lab::{
-    Results, RunConfig, RunDir, TestScores, files,
-    machine::{MachineConfig, MachineRun},
-};
+use pgn_lab::{Results, RunConfig, RunDir, TestScores, files, machine::MachineConfig};
 use serde::Serialize;
 
 use crate::{
+    built_in,
     catalogue::{Catalogue, Place},
     limits,
     refusal::{Answer, Refusal},
@@ -87,8 +85,8 @@ pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
 }
 
 /// A machine that comes with the program. It has a certificate instead of scores.
-fn built_in_machine(id: &str, name: &str) -> Answer<Details> {
-    let run = MachineRun::built_in(name).map_err(Refusal::damaged)?;
+fn built_in_machine(id: &str, name: &'static str) -> Answer<Details> {
+    let run = built_in::machine(name)?;
     let mut summary = Summary::new(id, format!("built-in {name} machine"), &run.config().into());
     (summary.built_in, summary.playable, summary.finished) = (true, true, true);
     summary.epoch = summary.epochs;
