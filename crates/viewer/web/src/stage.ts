@@ -29,7 +29,7 @@ export class Stage {
   private readonly truth = new ForestView('Ground truth', (node) => this.choose(node, 0));
   private models: ForestView[] = [];
   private readonly validity = h('div', { class: 'validity' });
-  private readonly inspector = h('section', { class: 'inspector', 'aria-label': 'Details of a node' });
+  private readonly inspector = h('section', { class: 'inspector' });
   private readonly heatmap = new Heatmap((node) => this.choose(node, 0));
   private readonly heatBox: HTMLElement;
   private readonly observer: ResizeObserver;
