@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::ValueEnum;
 use pgn_lab::machine::MachineRun;
+use pgn_machines::compile::Format;
 
 use crate::output;
 
@@ -34,15 +35,19 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Emit {
     Json,
+    Dot,
+    Rust,
 }
 
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         let compiled = MachineRun::open(&self.run)?.compile()?;
-        let text = match self.emit {
-            Emit::Json => serde_json::to_string_pretty(compiled.tree())? + "\n",
-        };
+        let text = compiled.emit(match self.emit {
+            Emit::Json => Format::Json,
+            Emit::Dot => Format::Dot,
+            Emit::Rust => Format::Rust,
+        });
         match &self.out {
             Some(path) => output::write(path, text.as_bytes()),
             None => output::print(&text),

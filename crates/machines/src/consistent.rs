@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::draft::{Choices, Draft, Place, options_of};
+use crate::draft::{Choices, Draft, MOST_NODES, Place, options_of};
 use crate::lens::{Lens, PathRead, Read};
 use crate::{Comparison, Error, Program, Result, Seen, View};
 
@@ -21,9 +21,14 @@ impl<'a> Consistency<'a> {
         Consistency { program, invariants: program.invariants().len() }
     }
 
+    /// The first declared invariant that cannot hold.
+    pub fn broken(&self, view: &View) -> Option<usize> {
+        (0..self.invariants).find(|&index| !self.program.holds(index, view))
+    }
+
     /// Whether everything can still hold, given what was read so far.
     pub fn holds(&self, view: &View) -> bool {
-        ordered(view) && (0..self.invariants).all(|index| self.program.holds(index, view))
+        ordered(view) && self.broken(view).is_none()
     }
 }
 
@@ -64,6 +69,14 @@ pub(crate) fn lens_of(program: &dyn Program, state: u8) -> Result<Lens> {
         let mut draft = Draft::symbolic(program, state, &mut choices);
         program.step(state, &mut draft);
         reads.extend(draft.reads().iter().cloned());
+        if draft.crowded() {
+            let signature = program.signature();
+            return Err(Error::Program(format!(
+                "a step from state `{}` of program `{}` sees more than {MOST_NODES} nodes",
+                signature.states[usize::from(state)].name,
+                signature.name
+            )));
+        }
         if !choices.advance() {
             return Ok(Lens::of(&reads));
         }

@@ -23,6 +23,8 @@ pub struct Draft<'a> {
     reads: BTreeSet<PathRead>,
     /// Whether something was read that the source does not have.
     failed: bool,
+    /// Whether there were more nodes to see than a step may see.
+    crowded: bool,
 }
 
 enum Source<'a> {
@@ -61,13 +63,13 @@ impl Choices {
 }
 
 /// No step sees more nodes than this.
-const MOST_NODES: u8 = 64;
+pub(crate) const MOST_NODES: u8 = 64;
 
 impl<'a> Draft<'a> {
     fn over(signature: &'a Signature, view: View, source: Source<'a>) -> Self {
         let action = Action::idle(&view, signature);
         let (paths, reads) = (Vec::new(), BTreeSet::new());
-        Draft { signature, view, action, source, paths, reads, failed: false }
+        Draft { signature, view, action, source, paths, reads, failed: false, crowded: false }
     }
 
     /// A memory that has what a view shows.
@@ -106,6 +108,11 @@ impl<'a> Draft<'a> {
     /// Whether something was read that is not there, or that nothing consistent could be.
     pub fn failed(&self) -> bool {
         self.failed
+    }
+
+    /// Whether there were more nodes to see than a step may see.
+    pub(crate) fn crowded(&self) -> bool {
+        self.crowded
     }
 
     fn add_node(&mut self, path: Path) -> u8 {
@@ -179,7 +186,7 @@ impl<'a> Draft<'a> {
         };
         if seen == Seen::Node(self.view.nodes) {
             if self.view.nodes == MOST_NODES {
-                self.failed = true;
+                (self.failed, self.crowded) = (true, true);
                 return None;
             }
             self.add_node(path);

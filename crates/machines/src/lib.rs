@@ -31,6 +31,7 @@ mod memory;
 mod program;
 pub mod programs;
 mod signature;
+mod soundness;
 mod store;
 mod view;
 
@@ -45,5 +46,6 @@ pub use machine::{Machine, Outcome};
 pub use memory::Memory;
 pub use program::{Call, Program};
 pub use signature::{Control, Halt, OperationSignature, Signature, State};
+pub use soundness::Trial;
 pub use store::Store;
 pub use view::{Comparison, Seen, View};

@@ -142,47 +142,32 @@ fn express(case: &Case, known: &[u8]) -> Option<(Vec<Effect>, u8)> {
 }
 
 /// The tree for cases that agree in all that is known; `None` if they cannot be told apart.
+///
+/// Of all reads, the one with which the tree becomes cheapest if what follows is chosen by
+/// [`cost`]'s rule.
 fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
-    let first = express(cases[0], &known.slots);
-    if first.is_some() && cases[1..].iter().all(|case| express(case, &known.slots) == first) {
-        let (effects, next) = first?;
+    if let Some((effects, next)) = settled(cases, known) {
         return Some(Branch::Act { effects, next });
     }
     let mut best: Option<(f64, usize, Groups)> = None;
-    let mut slot = 0;
-    for (index, &read) in lens.reads.iter().enumerate() {
-        let fills = matches!(read, Read::Register(_) | Read::Pointer(..)).then_some(slot);
-        slot += u8::from(fills.is_some());
-        if known.reads[index] {
-            continue;
-        }
-        let Some(groups) = split(cases, known, read, fills) else { continue };
-        let uncertainty: f64 = groups.values().map(|group| entropy(group)).sum();
-        if best.as_ref().is_none_or(|(least, ..)| uncertainty < least - 1e-9) {
-            best = Some((uncertainty, index, groups));
+    for index in 0..lens.reads.len() {
+        let Some(groups) = split(lens, cases, known, index) else { continue };
+        let after = known.after(lens, index);
+        let price: f64 = groups.values().map(|group| cost(lens, group, &after)).sum();
+        if best.as_ref().is_none_or(|(least, ..)| price < least - 1e-9) {
+            best = Some((price, index, groups));
         }
     }
     let (_, index, groups) = best?;
-    let read = lens.reads[index];
-    let slot = lens.reads[..index]
-        .iter()
-        .filter(|read| matches!(read, Read::Register(_) | Read::Pointer(..)))
-        .count() as u8;
-    let mut known = known.clone();
-    known.reads[index] = true;
-    let test = match read {
+    let slot = slot_of(lens, index);
+    let test = match lens.reads[index] {
         Read::Control(control) => Test::Control { control },
-        Read::Register(register) => {
-            known.slots.push(slot);
-            Test::Register { register, slot }
-        }
-        Read::Pointer(from, field) => {
-            known.slots.push(slot);
-            Test::Pointer { from, field, slot }
-        }
+        Read::Register(register) => Test::Register { register, slot },
+        Read::Pointer(from, field) => Test::Pointer { from, field, slot },
         Read::Bit(slot, bit) => Test::Bit { slot, bit },
         Read::Less(a, b) => Test::Less { a, b },
     };
+    let known = known.after(lens, index);
     let outcomes = groups
         .into_iter()
         .map(|(found, group)| {
@@ -192,15 +177,75 @@ fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
     Some(Branch::Read { test, outcomes })
 }
 
+/// What all cases do, if that can be said and is the same.
+fn settled(cases: &[&Case], known: &Known) -> Option<(Vec<Effect>, u8)> {
+    // Most differ in their labels already.
+    if cases.iter().any(|case| case.label != cases[0].label) && cases.len() > 1 {
+        let alike = cases.iter().all(|case| case.action.next == cases[0].action.next);
+        if !alike {
+            return None;
+        }
+    }
+    let first = express(cases[0], &known.slots)?;
+    let same = |case: &&Case| express(case, &known.slots).is_some_and(|other| other == first);
+    cases[1..].iter().all(same).then_some(first)
+}
+
+/// How many reads the cases take, by weight, if at each place that read is chosen which tells
+/// most about the action. Leaves cost a little too.
+fn cost(lens: &Lens, cases: &[&Case], known: &Known) -> f64 {
+    if settled(cases, known).is_some() {
+        return 0.01;
+    }
+    let mut best: Option<(f64, usize, Groups)> = None;
+    for index in 0..lens.reads.len() {
+        let Some(groups) = split(lens, cases, known, index) else { continue };
+        let uncertainty: f64 = groups.values().map(|group| entropy(group)).sum();
+        if best.as_ref().is_none_or(|(least, ..)| uncertainty < least - 1e-9) {
+            best = Some((uncertainty, index, groups));
+        }
+    }
+    let Some((_, index, groups)) = best else { return f64::INFINITY };
+    let known = known.after(lens, index);
+    let here: f64 = cases.iter().map(|case| case.weight).sum();
+    here + groups.values().map(|group| cost(lens, group, &known)).sum::<f64>()
+}
+
+impl Known {
+    /// What is known after another read of the lens.
+    fn after(&self, lens: &Lens, index: usize) -> Known {
+        let mut known = self.clone();
+        known.reads[index] = true;
+        if fills(lens.reads[index]) {
+            known.slots.push(slot_of(lens, index));
+        }
+        known
+    }
+}
+
+fn fills(read: Read) -> bool {
+    matches!(read, Read::Register(_) | Read::Pointer(..))
+}
+
+/// The slot that a read of the lens fills, if it fills one.
+fn slot_of(lens: &Lens, index: usize) -> u8 {
+    lens.reads[..index].iter().filter(|&&read| fills(read)).count() as u8
+}
+
 type Groups<'a> = BTreeMap<Found, Vec<&'a Case<'a>>>;
 
-/// The cases by what a read finds; `None` if it cannot be made here.
+/// The cases by what a read finds; `None` if it cannot be made here, or was made before.
 fn split<'a>(
+    lens: &Lens,
     cases: &[&'a Case<'a>],
     known: &Known,
-    read: Read,
-    fills: Option<u8>,
+    index: usize,
 ) -> Option<Groups<'a>> {
+    if known.reads[index] {
+        return None;
+    }
+    let read = lens.reads[index];
+    let fills = fills(read).then(|| slot_of(lens, index));
     let node = |slot: u8| {
         // All cases agree on whether a slot that has been read is nil.
         let read = known.slots.contains(&slot);
@@ -283,12 +328,11 @@ fn generalise(outcomes: &mut Vec<Outcome>, slot: u8) {
     let Some(index) = outcomes.iter().position(|o| o.found.contains(&Found::New)) else { return };
     let mut general = outcomes.remove(index);
     outcomes.retain(|outcome| {
-        let replaced = match outcome.found[..] {
-            [Found::Nil] => general.then.with(slot, None),
-            [Found::Same(same)] => general.then.with(slot, Some(same)),
-            _ => None,
-        };
-        let covered = replaced.as_ref() == Some(&outcome.then);
+        let covered = outcome.found.iter().all(|&found| match found {
+            Found::Nil => general.then.covers(&outcome.then, slot, None),
+            Found::Same(same) => general.then.covers(&outcome.then, slot, Some(same)),
+            _ => false,
+        });
         if covered {
             general.found.extend(&outcome.found);
         }

@@ -2,6 +2,9 @@
 
 mod build;
 mod code;
+mod dot;
+mod rust;
+mod text;
 mod tree;
 
 pub use tree::{Branch, Effect, Found, Outcome as ReadOutcome, Test, Tree};
@@ -89,5 +92,28 @@ impl Compiled {
         store.visited = visited;
         store.add_marks(marks);
         Ok(self.machine.outcome(store, end?).unwrap_or(Outcome::Done))
+    }
+}
+
+/// What a compiled machine can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The [`Tree`], as JSON.
+    Json,
+    /// A drawing, for Graphviz.
+    Dot,
+    /// A module that compiles on its own.
+    Rust,
+}
+
+impl Compiled {
+    /// The compiled machine as text.
+    pub fn emit(&self, format: Format) -> String {
+        match format {
+            // A tree is made of lists, numbers and strings, which JSON has.
+            Format::Json => serde_json::to_string_pretty(&self.tree).unwrap_or_default() + "\n",
+            Format::Dot => dot::dot(&self.tree, self.machine.lenses()),
+            Format::Rust => rust::rust(&self.tree, self.machine.lenses()),
+        }
     }
 }

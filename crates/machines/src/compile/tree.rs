@@ -202,35 +202,77 @@ impl Branch {
         }
     }
 
-    /// The same with another slot, or nil, in the place of a slot that is only written; `None`
-    /// if more is done with it.
-    pub(crate) fn with(&self, slot: u8, other: Option<u8>) -> Option<Branch> {
-        let Branch::Act { effects, next } = self else {
-            // Reads below would have to be compared outcome by outcome.
-            return (!self.uses(slot)).then(|| self.clone());
+    /// Whether this tree, made for the case that a slot holds a new node, does what `special`
+    /// does where the slot holds the same as another slot, or nil.
+    pub(crate) fn covers(&self, special: &Branch, slot: u8, other: Option<u8>) -> bool {
+        let renamed = |named: u8| if named == slot { other } else { Some(named) };
+        let (test, outcomes) = match (self, special) {
+            (Branch::Act { .. }, Branch::Read { outcomes, .. }) => {
+                return outcomes.iter().all(|outcome| self.covers(&outcome.then, slot, other));
+            }
+            (Branch::Act { effects, next }, Branch::Act { effects: wanted, next: then }) => {
+                let effects: Option<Vec<Effect>> =
+                    effects.iter().map(|effect| effect.renamed(&renamed)).collect();
+                let sorted = effects.map(|mut effects| {
+                    effects.sort_unstable();
+                    effects
+                });
+                return next == then && sorted.as_ref() == Some(wanted);
+            }
+            (Branch::Read { .. }, Branch::Act { .. }) => return false,
+            (Branch::Read { test, outcomes }, Branch::Read { .. }) => (test, outcomes),
         };
-        let replaced = |to: Option<u8>| if to == Some(slot) { other } else { to };
-        let mut effects = effects
-            .iter()
-            .map(|&effect| {
-                Some(match effect {
-                    Effect::Pointer { slot: node, field, to } if node != slot => {
-                        Effect::Pointer { slot: node, field, to: replaced(to) }
-                    }
-                    Effect::Register { register, to } => {
-                        Effect::Register { register, to: replaced(to) }
-                    }
-                    Effect::Toggle { slot: node, .. } | Effect::Mark { slot: node, .. }
-                        if node != slot =>
-                    {
-                        effect
-                    }
-                    Effect::Control { .. } => effect,
-                    _ => return None,
-                })
+        let Branch::Read { test: wanted, outcomes: special } = special else { return false };
+        if test.renamed(&renamed) != Some(*wanted) {
+            return false;
+        }
+        // A test for the slot would take one nil for another.
+        let tested = outcomes.iter().any(|outcome| outcome.found.contains(&Found::Same(slot)));
+        if other.is_none() && tested {
+            return false;
+        }
+        special.iter().all(|outcome| {
+            outcome.found.iter().all(|&found| {
+                let alike = |&mine: &Found| match mine {
+                    Found::Same(named) => renamed(named).map(Found::Same) == Some(found),
+                    _ => mine == found,
+                };
+                let mut taken =
+                    outcomes.iter().filter(|mine| mine.found.iter().any(alike)).peekable();
+                taken.peek().is_some()
+                    && taken.all(|mine| mine.then.covers(&outcome.then, slot, other))
             })
-            .collect::<Option<Vec<_>>>()?;
-        effects.sort_unstable();
-        Some(Branch::Act { effects, next: *next })
+        })
+    }
+}
+
+impl Test {
+    /// The test with other slots to start from; `None` if one of them is nil.
+    fn renamed(self, renamed: &impl Fn(u8) -> Option<u8>) -> Option<Test> {
+        Some(match self {
+            Test::Control { .. } | Test::Register { .. } => self,
+            Test::Pointer { from, field, slot } => {
+                Test::Pointer { from: renamed(from)?, field, slot }
+            }
+            Test::Bit { slot, bit } => Test::Bit { slot: renamed(slot)?, bit },
+            Test::Less { a, b } => Test::Less { a: renamed(a)?, b: renamed(b)? },
+        })
+    }
+}
+
+impl Effect {
+    /// The effect on other slots; `None` if it would write to nil.
+    fn renamed(self, renamed: &impl Fn(u8) -> Option<u8>) -> Option<Effect> {
+        Some(match self {
+            Effect::Pointer { slot, field, to } => {
+                Effect::Pointer { slot: renamed(slot)?, field, to: to.and_then(renamed) }
+            }
+            Effect::Toggle { slot, bit } => Effect::Toggle { slot: renamed(slot)?, bit },
+            Effect::Register { register, to } => {
+                Effect::Register { register, to: to.and_then(renamed) }
+            }
+            Effect::Control { .. } => self,
+            Effect::Mark { slot, mark } => Effect::Mark { slot: renamed(slot)?, mark },
+        })
     }
 }
