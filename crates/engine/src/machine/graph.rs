@@ -188,7 +188,7 @@ impl Graph {
             writes.extend((self.starts[v]..self.starts[v + 1]).map(|node| (slot, node as u32)));
         }
         for register in 0..layout.registers {
-            debug_assert_eq!(slots.len(), layout.from_register(register));
+            debug_assert_eq!(slots.len(), layout.of_register(register));
             slots.push(next(writes) as usize);
             for (v, node) in in_register(register) {
                 let slot = next(writes);

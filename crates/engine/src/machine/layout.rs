@@ -135,16 +135,16 @@ impl Layout {
         self.between_nodes() + self.registers
     }
 
-    pub fn from_register(&self, register: usize) -> usize {
+    pub fn of_register(&self, register: usize) -> usize {
         self.to_all() + 1 + register
     }
 
-    pub fn from_all(&self) -> usize {
+    pub fn of_all(&self) -> usize {
         self.to_all() + 1 + self.registers
     }
 
     pub fn controller_itself(&self) -> usize {
-        self.from_all() + 1
+        self.of_all() + 1
     }
 
     pub fn relations(&self) -> usize {
