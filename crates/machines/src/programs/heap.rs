@@ -27,6 +27,7 @@ names! { u8 STATES:
 /// Fredman, Sedgewick, Sleator and Tarjan 1986, *The pairing heap*.
 pub fn heap() -> Definition {
     let signature = Signature::new("heap")
+        .version(2)
         .pointers(FIELDS)
         .bits(BITS)
         .registers(REGISTERS)
@@ -75,6 +76,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
                 m.visit(x);
                 Some(x)
             };
+            m.set_pointer(heap, CHILD, None);
             m.set_register(A, root.or(tree));
             m.set_register(B, tree);
             Some(if root.is_some() && tree.is_some() { MERGE } else { STORE })
@@ -107,6 +109,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             let Some(root) = root else { return Some(MINIMUM) };
             let list = m.pointer(root, CHILD);
             m.set_register(LIST, list);
+            m.set_pointer(heap, CHILD, None);
             m.set_pointer(root, CHILD, None);
             m.toggle(root, HELD);
             m.visit(root);
