@@ -55,8 +55,8 @@ pub struct Args {
 }
 
 enum Either {
-    Machine(MachineRun),
-    Model(Run),
+    Machine(Box<MachineRun>),
+    Model(Box<Run>),
 }
 
 impl Args {
@@ -64,8 +64,8 @@ impl Args {
     pub fn run(self) -> Result<()> {
         let machine = MachineRun::is_at(&self.run).then(|| MachineRun::open(&self.run));
         let run = match machine.transpose()? {
-            Some(machine) => Either::Machine(machine),
-            None => Either::Model(Run::load(&self.run)?),
+            Some(machine) => Either::Machine(Box::new(machine)),
+            None => Either::Model(Box::new(Run::load(&self.run)?)),
         };
         let pool = pool(self.threads)?;
         if let (Some(data), Some(out)) = (&self.data, &self.out) {

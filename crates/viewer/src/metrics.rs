@@ -85,8 +85,7 @@ impl Followed {
     pub fn progress(&self, path: &Path) -> Progress {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let (offset, progress) = runs.entry(path.to_owned()).or_default();
-        loop {
-            let Ok(lines) = read(path, *offset, limits::METRICS) else { break };
+        while let Ok(lines) = read(path, *offset, limits::METRICS) {
             if lines.afresh {
                 *progress = Progress::default();
             }

@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn micro_steps_lead_to_the_structures_pointers() {
         let machines = Machines::default();
-        let operations = vec![[0, 1], [2, 3], [1, 3], [0, 2], [4, 1], [1, 0]];
+        let operations = [[0, 1], [2, 3], [1, 3], [0, 2], [4, 1], [1, 0]];
         for task in ["dsu", "lct"] {
             let structure = Task::named(task).unwrap();
             let priorities = given_priorities(6, 5).unwrap();
@@ -256,7 +256,8 @@ mod tests {
                 };
                 let told = request.answer(&machines, None).unwrap();
                 let run = MachineRun::built_in(task).unwrap();
-                let own = request.answer(&machines, Some(&Subject::Machine(run))).unwrap();
+                let own =
+                    request.answer(&machines, Some(&Subject::Machine(Box::new(run)))).unwrap();
                 let text = |steps: &MicroSteps| serde_json::to_string(steps).unwrap();
                 assert_eq!(text(&own), text(&told), "a certified network does the same");
                 let mut fields = told.fields;

@@ -16,9 +16,9 @@ use crate::{
 /// What can be replayed.
 pub enum Subject {
     /// A model of operations.
-    Run(Run),
+    Run(Box<Run>),
     /// A network that executes a program.
-    Machine(MachineRun),
+    Machine(Box<MachineRun>),
 }
 
 /// Loads the run that an id names.
@@ -28,16 +28,17 @@ pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
             let config = built_in.run_config()?;
             let task = catalogue.task(&config.task)?;
             let run = Run::new(config, built_in.model()?, &task).map_err(Refusal::damaged)?;
-            Ok(Subject::Run(run))
+            Ok(Subject::Run(Box::new(run)))
         }
-        Place::Machine(name) => built_in::machine(name).map(Subject::Machine),
+        Place::Machine(name) => built_in::machine(name).map(|run| Subject::Machine(Box::new(run))),
         Place::Folder(path) => {
             check_inside(catalogue, &path)?;
             if MachineConfig::is_in(&path) {
-                return MachineRun::load(&path).map(Subject::Machine).map_err(Refusal::damaged);
+                let run = MachineRun::load(&path).map_err(Refusal::damaged)?;
+                return Ok(Subject::Machine(Box::new(run)));
             }
             let run = Run::load_with(&path, |name| Ok(catalogue.task(name).ok()));
-            run.map(Subject::Run).map_err(Refusal::damaged)
+            Ok(Subject::Run(Box::new(run.map_err(Refusal::damaged)?)))
         }
     }
 }

@@ -92,11 +92,11 @@ impl<'a> Plain<'a> {
         let node_features = end + 2 * fields + 3 * bits + signature.registers.len();
         let mut rows = vec![common.clone(); n];
         rows.push(common.iter().map(|feature| node_features + feature).collect());
-        for i in 0..n {
+        for (i, row) in rows.iter_mut().take(n).enumerate() {
             for f in 0..fields {
                 match view.pointer(i as u8, f) {
-                    Seen::Nil => rows[i].push(end + 2 * f),
-                    Seen::Unread => rows[i].push(end + 2 * f + 1),
+                    Seen::Nil => row.push(end + 2 * f),
+                    Seen::Unread => row.push(end + 2 * f + 1),
                     Seen::Node(_) => {}
                 }
             }
@@ -106,7 +106,7 @@ impl<'a> Plain<'a> {
                     Some(true) => 1,
                     None => 2,
                 };
-                rows[i].push(end + 2 * fields + 3 * b + value);
+                row.push(end + 2 * fields + 3 * b + value);
             }
         }
         for (r, seen) in view.registers.iter().enumerate() {
@@ -139,9 +139,9 @@ impl<'a> Plain<'a> {
         for _ in 0..rounds {
             let mut pre = z.clone();
             for &(relation, i, j) in &relations {
-                for out in 0..k {
+                for (out, sum) in pre[i].iter_mut().enumerate().take(k) {
                     let row = relation * k + out;
-                    pre[i][out] += (0..k)
+                    *sum += (0..k)
                         .map(|c| self.weight("message.weight", row, c) * x[j][c])
                         .sum::<f64>();
                 }
@@ -179,9 +179,9 @@ impl<'a> Plain<'a> {
             let mut first = 0;
             if let Some(i) = chooser {
                 first = between;
-                for r in 0..between {
+                for (r, bias) in biases.iter().enumerate().take(between) {
                     if relations.contains(&(r, i, j)) {
-                        score += biases[r];
+                        score += bias;
                     }
                 }
             }

@@ -233,7 +233,8 @@ fn rollouts(html: &mut Html, moving: &Moving) {
 /// The runs, those of one model and task together.
 fn runs(html: &mut Html, report: &Report, moving: &Moving) {
     html.heading("runs", "Runs");
-    let mut groups: Vec<(String, Vec<(&Run, &Vec<usize>)>)> = Vec::new();
+    type Group<'a> = (String, Vec<(&'a Run, &'a Vec<usize>)>);
+    let mut groups: Vec<Group> = Vec::new();
     for (run, curves) in report.runs.iter().zip(&moving.of_run) {
         let name = format!("{} {}", run.results.task, run.results.model);
         match groups.iter_mut().find(|(known, _)| *known == name) {
