@@ -45,6 +45,7 @@ export class MicroPlayer {
   load(steps: MicroSteps | null): void {
     this.pause();
     this.element.hidden = !steps;
+    delete this.element.dataset.program;
     if (!steps) return;
     this.element.dataset.program = steps.program;
     this.moments = unrollMicro(steps);

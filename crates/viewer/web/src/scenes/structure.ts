@@ -43,6 +43,8 @@ export function structureScene(): Scene {
   const update = async () => {
     const mine = ++asked;
     undo.disabled = operations.length === 0;
+    // What belongs to the operation before must not be stepped through while the reply is awaited.
+    inside.load(null);
     try {
       const { frames, replay } = await rollOut({ model: `built-in:${task.value}`, nodes: NODES, seed: 1, operations });
       if (mine !== asked) return;

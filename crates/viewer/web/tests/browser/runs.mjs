@@ -39,7 +39,7 @@ test('runs are listed with scores and can be sorted and filtered', async (t) => 
   assert.deepEqual(await scores(), sorted.toReversed());
 
   await page.getByRole('searchbox').fill('lct pgn');
-  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'lct/pgn-0']);
+  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'lct/pgn-0']);
   await page.getByRole('searchbox').fill('');
   await page.getByRole('combobox', { name: 'State' }).selectOption('damaged');
   assert.deepEqual(await names(page), ['damaged']);
