@@ -400,7 +400,7 @@ def test_refusals_are_the_programs(program: Callable[..., str], tmp_path: Path) 
         (["--nodes=1"], {"nodes": 1}),
         (["--nodes=5,5"], {"nodes": [5, 5]}),
         (["--ops=3,4"], {"ops": [3, 4]}),
-        (["--features=9"], {"k": 9}),
+        (["--latents=9"], {"k": 9}),
         (["--clip=-1"], {"clip": -1}),
         (["--model=pgn-ptrs"], {"model": "pgn-ptrs"}),
         (["--train=missing"], {"train": "missing"}),

@@ -418,7 +418,7 @@ def pretrained(name: str | None = None) -> Any:
     """A trained model that comes with the package; without a name, the names there are.
 
     >>> pgn.pretrained()
-    ['dsu', 'lct']
+    ['dsu', 'dsu-ordered', 'forest', 'lct']
     >>> pgn.pretrained("lct")
     Model(task='lct', model='pgn', seed=0)
     """
