@@ -7,10 +7,12 @@
 mod command_line;
 mod dataset;
 mod error;
+mod machine;
 mod model;
 mod node;
 mod own;
 mod pool;
+mod program;
 mod rng;
 mod rollout;
 mod score;
@@ -34,6 +36,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<rng::Rng>()?;
     module.add_class::<own::Recorded>()?;
     module.add_class::<model::Model>()?;
+    module.add_class::<machine::Registered>()?;
+    module.add_class::<machine::Machine>()?;
+    module.add_class::<machine::MachineMemory>()?;
     module.add_class::<state::State>()?;
     for function in [
         wrap_pyfunction!(command_line::main, module)?,
@@ -50,6 +55,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sweep::sweep_list, module)?,
         wrap_pyfunction!(sweep::sweep_run, module)?,
         wrap_pyfunction!(sweep::sweep_tables, module)?,
+        wrap_pyfunction!(machine::train_machine_in, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
         wrap_pyfunction!(unfinished::unfinished, module)?,

@@ -20,11 +20,13 @@ trained models       :func:`load`, :func:`pretrained`, :class:`Model`, :class:`R
 any model's scores   :func:`score`, :func:`benchmark`, :class:`Scores`
 beyond scores        :meth:`Model.analyse`, :func:`verify`
 pictures             :func:`draw`, :func:`play`
+machines             :mod:`pgn.machines`, :func:`certify`, :func:`compile`
 the CLRS benchmark   :mod:`pgn.clrs`
 ==================== =====================================================================
 """
 
-from pgn import clrs
+from pgn import clrs, machines
+from pgn.machines import certify, compile
 from pgn._analysis import Analysis, Verification, verify
 from pgn._benchmark import Benchmark, Questions, benchmark
 from pgn._check import check
@@ -67,7 +69,10 @@ __all__ = [
     "concatenate",
     "config",
     "draw",
+    "certify",
+    "compile",
     "load",
+    "machines",
     "play",
     "pretrained",
     "replay",

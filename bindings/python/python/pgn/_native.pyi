@@ -34,6 +34,10 @@ __all__ = [
     "sweep_tables",
     "resolve",
     "Recorded",
+    "Registered",
+    "Machine",
+    "MachineMemory",
+    "train_machine_in",
     "train",
     "unfinished",
     "results",
@@ -116,6 +120,32 @@ class Rng:
     def __new__(cls, seed: int, stream: int = 0, nodes: int = 0, index: int = 0) -> Rng: ...
     def below(self, n: int) -> int: ...
     def unit(self) -> float: ...
+
+@final
+class Registered:
+    """A program that is a Python class, made known by its name."""
+
+    def __new__(cls, declared: Any) -> Registered: ...
+
+@final
+class Machine:
+    """The native half of `pgn.machines.Machine`."""
+
+    def __new__(cls, run: _Path, program: Registered | None) -> Machine: ...
+    def certify(self, directory: _Path) -> str: ...
+    def compile(self) -> Machine: ...
+    def size(self) -> tuple[int, int] | None: ...
+    def start(self, keys: _F32) -> MachineMemory: ...
+
+@final
+class MachineMemory:
+    """The native half of `pgn.machines.State`."""
+
+    def apply(
+        self, operation: str, nodes: list[SupportsIndex]
+    ) -> tuple[str, bool | None, int | None, str | None, list[int]]: ...
+    def len(self) -> int: ...
+    def pointers(self, field: str) -> list[int | None]: ...
 
 @final
 class Recorded:
@@ -209,6 +239,13 @@ def train(
     out: _Path,
     threads: int | None,
     checkpoint_every: float,
+    observe: Callable[..., Any],
+) -> int | None: ...
+def train_machine_in(
+    settings: str,
+    out: _Path,
+    threads: int | None,
+    program: Registered | None,
     observe: Callable[..., Any],
 ) -> int | None: ...
 def unfinished(run: _Path) -> tuple[bytes, int, int, str | None, float]: ...

@@ -1,0 +1,132 @@
+"""Machines: programs in Python, trained, certified, compiled and run like the built-in ones."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pgn
+import pytest
+
+
+class UnionFind:
+    """Disjoint sets without path compression, linking by key."""
+
+    name = "plain-union-find"
+    pointers = ["up"]
+    registers = ["u", "v"]
+    states = ["first", "second", "link", "same", "apart"]
+    halts = {"same": False, "apart": True}
+    operations = {"union": ("first", ["u", "v"])}
+    invariants = [pgn.machines.acyclic(up=["up"])]
+
+    def step(self, state: str, memory: pgn.machines.Memory) -> str | None:
+        u, v = memory.register("u"), memory.register("v")
+        if state in ("first", "second"):
+            node, name = (u, "u") if state == "first" else (v, "v")
+            memory.visit(node)
+            above = memory.pointer(node, "up")
+            if above is None:
+                return "second" if state == "first" else "link"
+            memory.set_register(name, above)
+            return state
+        if u == v:
+            return "same"
+        if memory.less(u, v):
+            memory.set_pointer(u, "up", v)
+        else:
+            memory.set_pointer(v, "up", u)
+        return "apart"
+
+
+@pytest.fixture(scope="module")
+def machine() -> pgn.machines.Machine:
+    return pgn.machines.train(UnionFind, epochs=400)
+
+
+def test_a_program_in_python(machine: pgn.machines.Machine) -> None:
+    certificate = machine.certify()
+    assert certificate and certificate["certified"] and certificate["views"] > 5
+    assert machine.certificate == certificate and "certified=True" in repr(machine)
+    assert "Certificate: plain-union-find" in certificate._repr_html_()
+    rng = np.random.default_rng(0)
+    for one in (machine, machine.compile()):
+        keys = rng.random(60).astype(np.float32)
+        state, sets = one.start(keys=keys), list(range(60))
+        for _ in range(120):
+            u, v = (int(node) for node in rng.choice(60, 2, replace=False))
+            apart = sets[u] != sets[v]
+            assert state.apply("union", u, v) is apart
+            if apart:
+                old = sets[u]
+                sets = [sets[v] if label == old else label for label in sets]
+        for node, above in enumerate(state.pointers("up")):
+            assert above is None or keys[above] > keys[node]
+
+
+def test_compiled_machines_travel(machine: pgn.machines.Machine, tmp_path: Path) -> None:
+    compiled = pgn.compile(machine)
+    assert compiled.compiled and not machine.compiled
+    again = pickle.loads(pickle.dumps(compiled))
+    assert again.compiled and again.start(4).apply("union", 0, 1) is True
+    machine.save(tmp_path / "run")
+    loaded = pgn.machines.load(tmp_path / "run", program=UnionFind)
+    assert pgn.certify(loaded) == machine.certify()
+    outcome = loaded.start(3).outcome("union", 0, 2)
+    assert outcome == ("answer", True, (0, 2)) and len(loaded.start(3)) == 3
+
+
+def test_an_untrained_network_is_not_certified() -> None:
+    hardly = pgn.machines.train(UnionFind, epochs=1)
+    certificate = hardly.certify()
+    assert not certificate and certificate["failures"]
+    with pytest.raises(ValueError, match="certificate"):
+        hardly.compile()
+
+
+def test_a_built_in_program(program: Callable[..., str], tmp_path: Path) -> None:
+    ours = pgn.machines.train("dsu", epochs=3, out=tmp_path / "ours", test={"nodes": []})
+    assert ours.results is not None
+    program("train", "--task=dsu", "--model=pgn-machine", "--epochs=3", "--test-nodes=8",
+            "--out", tmp_path / "theirs")
+    ours_file, theirs_file = (tmp_path / name / "model.safetensors" for name in ("ours", "theirs"))
+    assert ours_file.read_bytes() == theirs_file.read_bytes()
+    assert ours.start(4).outcome("find", 2) is not None
+
+
+def mistaken(**changes: Any) -> Any:
+    return type("Mistaken", (UnionFind,), {"name": "mistaken", **changes})
+
+
+@pytest.mark.parametrize(
+    ("program", "exception", "sentence"),
+    [
+        (mistaken(step=lambda self, state, memory: 1 / 0), ZeroDivisionError, "division by zero"),
+        (mistaken(step=lambda self, state, memory: "nowhere"), ValueError, "has no 'nowhere' among"),
+        (mistaken(step=lambda self, s, memory: memory.register("w")), ValueError, "its registers"),
+        (mistaken(registers="uv"), ValueError, "registers is 'uv'; expected a list of names"),
+        (mistaken(name="dsu"), ValueError, "`dsu` has the name of a built-in one"),
+        (mistaken(operations={"x": ("nowhere", ["u"])}), ValueError, "names a state"),
+        (mistaken(halts={"nowhere": None}), ValueError, "has no 'nowhere' among its states"),
+        (object(), TypeError, "expected the name of one or a class with a method step"),
+        ("tree", ValueError, "there is no program 'tree'"),
+    ],
+)
+def test_programs_that_make_no_sense(program: Any, exception: Any, sentence: str) -> None:
+    with pytest.raises(exception, match=sentence):
+        pgn.machines.train(program, epochs=1)
+
+
+def test_refusals(machine: pgn.machines.Machine) -> None:
+    state = machine.start(3)
+    with pytest.raises(ValueError, match="out of range"):
+        state.apply("union", 0, 3)
+    with pytest.raises(ValueError):
+        state.apply("cut", 0)
+    with pytest.raises(ValueError, match="there is no pointer field"):
+        state.pointers("down")
+    with pytest.raises(ValueError, match="either nodes or keys"):
+        machine.start()
