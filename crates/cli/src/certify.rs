@@ -1,4 +1,4 @@
-//! `pgn certify`: is a learnt machine right for every n?
+//! `pgn certify`: is a learned machine exact for every n?
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use pgn_lab::machine::{MachineCertificate, MachineRun};
 
 use crate::{output, threads::pool};
 
-/// Prove a learnt machine right for every n, or show where it is wrong
+/// Prove that a learned machine is exact for every n, or show where it is wrong
 ///
 /// Enumerates every view that is consistent with the program's invariants, compares the network's
 /// action with the program's on each, and writes certificate.json next to the model: program and

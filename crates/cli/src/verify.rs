@@ -11,7 +11,7 @@ use crate::{machine, output, threads::pool};
 /// Try a model on every small forest with every pair of operands, and on deep ones.
 ///
 /// For models with an iterated processor, which carry nothing but pointers from one operation to
-/// the next: one that is right from every state is right for ever. Every forest of up to --nodes
+/// the next: a model that is right from every state is always right. Every forest of up to --nodes
 /// nodes is tried, then chains, brooms, stars and random forests of doubling size, up to --depth
 /// nodes. Machines are certified anew and run next to their program on random operations of up to
 /// --depth nodes. The smallest case that goes wrong is drawn, and the exit code is not 0.

@@ -108,7 +108,7 @@ def verify(
     deep shapes of up to ``depth`` nodes, as ``pgn verify`` does.
 
     For models with an iterated processor (``pgn-exact``), which carry nothing but pointers from
-    one operation to the next: one that is right from every state is right for ever.
+    one operation to the next: a model that is right from every state is always right.
 
     >>> model = pgn.train("forest", "pgn-exact", epochs=1, sequences=2, validation_sequences=1,
     ...                   nodes=6, test_nodes=[])
