@@ -21,7 +21,11 @@ class Spec:
     graph: str  # complete | self | symmetric | directed | given
     update: str | None = None  # masked | all
     losses: tuple[str, ...] = ("query",)
-    own_pointers_in_training: bool = False
+    # Whose pointers an operation of training finds: teacher | own (argmax under the true masks) |
+    # free (argmax under the model's own masks).
+    forcing: str = "teacher"
+    # How likely the truth's are found all the same.
+    teacher_probability: float = 0.0
 
     @property
     def has_mask(self) -> bool:
@@ -39,9 +43,15 @@ MODELS = {
     "pgn": Spec("symmetric", "masked", ALL),
     "pgn-nm": Spec("symmetric", "all", ("query", "pointers")),
     "pgn-asym": Spec("directed", "masked", ALL),
-    "pgn-mo": Spec("symmetric", "masked", ("query", "masks"), own_pointers_in_training=True),
+    "pgn-mo": Spec("symmetric", "masked", ("query", "masks"), forcing="own"),
     "supgnn": Spec("complete", None, ALL),
     "oracle-ptrs": Spec("given"),
+    "pgn-own": Spec("symmetric", "masked", ALL, forcing="own"),
+    "pgn-free": Spec("symmetric", "masked", ALL, forcing="free"),
+    "pgn-nm-free": Spec("symmetric", "all", ("query", "pointers"), forcing="free"),
+    "pgn-asym-free": Spec("directed", "masked", ALL, forcing="free"),
+    "pgn-own-mixed": Spec("symmetric", "masked", ALL, forcing="own", teacher_probability=0.5),
+    "pgn-free-mixed": Spec("symmetric", "masked", ALL, forcing="free", teacher_probability=0.5),
 }
 
 
@@ -180,6 +190,39 @@ def step(spec: Spec, w, e, h, pointers, kinks=None):
     return z, h, query, mask, scores
 
 
+def chacha8(key: tuple[int, int, int, int], words: int) -> list[int]:
+    """The first words of the stream with this key, as docs/formats.md has it (up to 16)."""
+    part = lambda number: [number & 0xFFFFFFFF, number >> 32]
+    start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574]
+    start += [word for number in key for word in part(number)] + [0] * 4
+    state = list(start)
+
+    def quarter(a, b, c, d):
+        for x, y, z, turn in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            state[x] = (state[x] + state[y]) & 0xFFFFFFFF
+            mixed = state[z] ^ state[x]
+            state[z] = (mixed << turn | mixed >> (32 - turn)) & 0xFFFFFFFF
+
+    for _ in range(4):
+        for i in range(4):
+            quarter(i, 4 + i, 8 + i, 12 + i)
+        for i in range(4):
+            quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    return [(a + b) & 0xFFFFFFFF for a, b in zip(state, start)][:words]
+
+
+FORCING_STREAM = 23
+
+
+def taught(spec: Spec, sequences: int, ops: int, adam_step: int) -> torch.Tensor:
+    """[B, ops]: whether the truth's pointers are found after an operation, at seed 0."""
+    if spec.forcing == "teacher" or spec.teacher_probability == 0:
+        return torch.full((sequences, ops), spec.forcing == "teacher")
+    words = [chacha8((0, FORCING_STREAM, adam_step, index), ops) for index in range(sequences)]
+    fractions = torch.tensor([[(word >> 8) / 2**24 for word in row] for row in words])
+    return fractions < spec.teacher_probability
+
+
 def repoint(scores, pointers, moves, kinks=None):
     """Equation 7: nodes that move point to their best-scoring node, the others keep."""
     with torch.no_grad():
@@ -189,23 +232,35 @@ def repoint(scores, pointers, moves, kinks=None):
         return torch.where(moves, argmax_first(scores, 2), pointers)
 
 
-def unroll(spec: Spec, w, data, kinks: Kinks | None = None) -> dict[str, torch.Tensor]:
-    """The teacher-forced forward pass with its losses, as in training."""
+def unroll(
+    spec: Spec, w, data, kinks: Kinks | None = None, adam_step: int = 0
+) -> dict[str, torch.Tensor]:
+    """The forward pass with its losses, as in training."""
     B, n = data["priorities"].shape
     ops = data["operands"].shape[1]
     k = w["encoder.bias"].shape[0]
     h = torch.zeros(B, n, k, dtype=data["priorities"].dtype)
     pointers = torch.arange(n).expand(B, n)
     queries, masks, all_scores, used = [], [], [], []
+    by_teacher = taught(spec, B, ops, adam_step)
     for t in range(ops):
         _, h, query, mask, scores = step(spec, w, features(data, t), h, pointers, kinks)
         queries.append(query)
         masks.append(mask)
         all_scores.append(scores)
-        if spec.own_pointers_in_training:
-            pointers = repoint(scores, pointers, data["masks"][:, t] == 0, kinks)
-        else:
+        if spec.forcing == "teacher":
             pointers = data["pointers"][:, t]
+        else:
+            if spec.update == "all":
+                moves = torch.ones(B, n, dtype=torch.bool)
+            elif spec.forcing == "own":
+                moves = data["masks"][:, t] == 0
+            else:
+                moves = ~(mask > 0)
+                if kinks is not None:
+                    kinks.note(mask.detach().abs())
+            chosen = repoint(scores, pointers, moves, kinks)
+            pointers = torch.where(by_teacher[:, t, None], data["pointers"][:, t], chosen)
         used.append(pointers)
     out = {"query_logits": torch.stack(queries, 1), "h": h, "pointers": torch.stack(used, 1)}
     zero = torch.zeros((), dtype=h.dtype)
@@ -272,7 +327,7 @@ def gradients(spec: Spec, w, data) -> dict[str, torch.Tensor]:
 def adam(spec: Spec, w, data, steps: int, kinks: Kinks | None = None, lr: float = 0.005):
     """Full-batch Adam steps, in place."""
     optimiser = torch.optim.Adam(w.values(), lr=lr, betas=(0.9, 0.999), eps=1e-8)
-    for _ in range(steps):
+    for adam_step in range(steps):
         optimiser.zero_grad()
-        unroll(spec, w, data, kinks)["loss.total"].backward()
+        unroll(spec, w, data, kinks, adam_step)["loss.total"].backward()
         optimiser.step()

@@ -40,7 +40,7 @@ def compute(spec, weights, data, dtype, kinks=None) -> dict[str, torch.Tensor]:
     for name, value in forward.items():
         if name.startswith("loss."):
             out[name] = value.detach().reshape(1)
-        elif name != "pointers" or spec.own_pointers_in_training:
+        elif name != "pointers" or spec.forcing != "teacher":
             out[f"forward.{name}"] = value.detach()
     for name, value in reference.gradients(spec, w, batch).items():
         out[f"grad.{name}"] = value
@@ -128,7 +128,7 @@ def fixture(model: str, task: str) -> tuple[dict[str, np.ndarray], dict[str, str
         is_index = value.dtype == torch.int64
         file[name] = value.numpy().astype(np.uint32) if is_index else value.numpy()
     print(
-        f"{model:12} {task}: seed {seed}, nearest kink {nearest:.1e}, float32 within "
+        f"{model:14} {task}: seed {seed}, nearest kink {nearest:.1e}, float32 within "
         f"{difference:.1e}, finite differences within {worst:.1e}"
     )
     metadata = {"model": model, "task": task, "k": str(K), "seed": str(seed)}

@@ -3,23 +3,36 @@
     python jax_pgn.py RUN_DIRECTORY
 
 `parameters` has the form that Flax gives a model with submodules `encoder`, `message` and so on
-({"encoder": {"kernel": ..., "bias": ...}, ...}, kernels [in, out]); `flax_module` makes that model.
+({"encoder": {"kernel": ..., "bias": ...}, ...}, kernels [in, out]); `flax_pgn.py` is that model.
 """
+
+# JAX's own types are partly unknown to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgn
+from jax import Array
+from paper_only import check
+
+Params = dict[str, dict[str, Array]]  # layer → "kernel" or "bias" → array
+Arrays = dict[str, Array]
+Network = Mapping[str, Any]  # the table `network` of a run's config
 
 
-def parameters(model: pgn.Model) -> dict[str, dict[str, jax.Array]]:
+def parameters(model: pgn.Model) -> Params:
     """A trained model's weights, named and laid out as Flax has them."""
-    tree: dict[str, dict[str, jax.Array]] = {}
+    check(model.config["network"])
+    tree: Params = {}
     for name, value in model.weights.items():
         layer, kind = name.split(".")
         kernel = kind == "weight"
@@ -29,17 +42,17 @@ def parameters(model: pgn.Model) -> dict[str, dict[str, jax.Array]]:
     return tree
 
 
-def dataset(data: pgn.Dataset) -> dict[str, jax.Array]:
+def dataset(data: pgn.Dataset) -> Arrays:
     """A data set as a tree of arrays, sequences first: for `jax.vmap` and for slicing batches."""
     types = {"priorities": jnp.float32, "answers": jnp.float32, "masks": jnp.float32}
     return {n: jnp.asarray(a, types.get(n, jnp.int32)) for n, a in data.arrays().items()}
 
 
-def dense(layer, x):
+def dense(layer: Arrays, x: Array) -> Array:
     return x @ layer["kernel"] + layer.get("bias", 0.0)
 
 
-def features(inputs, priorities, pointers, operands):
+def features(inputs: list[str], priorities: Array, pointers: Array, operands: Array) -> Array:
     """e [n, m]"""
     node = jnp.arange(priorities.shape[0])
     first, second = node == operands[0], node == operands[1]
@@ -53,19 +66,48 @@ def features(inputs, priorities, pointers, operands):
     return jnp.stack([known[name].astype(jnp.float32) for name in inputs], axis=1)
 
 
-def neighbours(graph, pointers):
-    """Equation 7: [n, n], whether node i hears node j."""
-    eye = jnp.eye(pointers.shape[0], dtype=bool)
-    points = eye[pointers]
-    return {
-        "complete": jnp.ones_like(eye),
-        "self-only": eye,
-        "directed": points,
-        "symmetric": points | points.T,
-    }[graph]
+@jax.custom_vjp
+def symmetric_max(b: Array, pointers: Array) -> Array:
+    """The maximum of b [n, k] over the node that i points to and those that point to i."""
+    return b[pointers].at[pointers].max(b)
 
 
-def step(params, network, priorities, carry, operation):
+def _symmetric_max_forward(b: Array, pointers: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+    best = symmetric_max(b, pointers)
+    return best, (b, best, pointers)
+
+
+def _symmetric_max_backward(
+    saved: tuple[Array, Array, Array], slope: Array
+) -> tuple[Array, None]:
+    b, best, pointers = saved
+    up = jnp.where(b[pointers] == best, slope, 0)  # along i → π(i)
+    # Along π(i) → i; a node that points to itself is its own neighbour once.
+    others = (pointers != jnp.arange(len(pointers)))[:, None]
+    down = jnp.where((best[pointers] == b) & others, slope[pointers], 0)
+    return down.at[pointers].add(up), None
+
+
+# JAX's own derivative of a scattered maximum is several times as slow.
+symmetric_max.defvjp(_symmetric_max_forward, _symmetric_max_backward)
+
+
+def heard(graph: str, b: Array, pointers: Array) -> Array:
+    """Equation 8: the maximum of b [n, k] over every node's neighbours."""
+    if graph == "complete":
+        return b.max(axis=0)
+    if graph == "self-only":
+        return b
+    return b[pointers] if graph == "directed" else symmetric_max(b, pointers)
+
+
+def step(
+    params: Params,
+    network: Network,
+    priorities: Array,
+    carry: tuple[Array, Array],
+    operation: tuple[Array, Array | None, Array | None],
+) -> tuple[tuple[Array, Array], Arrays]:
     """One operation on one structure."""
     h, pointers = carry
     operands, given, masks = operation
@@ -77,8 +119,7 @@ def step(params, network, priorities, carry, operation):
     # max over j of ReLU(aᵢ + bⱼ), which is ReLU(aᵢ + max over j of bⱼ): equation 8.
     a = z @ params["message"]["kernel"][:k] + params["message"]["bias"]
     b = z @ params["message"]["kernel"][k:]
-    heard = neighbours(network["graph"], pointers)[:, :, None]
-    m = jax.nn.relu(a + jnp.where(heard, b[None], -jnp.inf).max(axis=1))
+    m = jax.nn.relu(a + heard(network["graph"], b, pointers))
     h = jax.nn.relu(dense(params["update"], jnp.concatenate([z, m], axis=1)))  # equation 2
     zh = jnp.concatenate([z, h], axis=1)
     out = {"query_logits": dense(params["decoder"], zh.max(axis=0))[0]}  # equation 3
@@ -100,7 +141,14 @@ def step(params, network, priorities, carry, operation):
     return (h, pointers if given is None else given), out
 
 
-def rollout(params, network, priorities, operands, given=None, masks=None):
+def rollout(
+    params: Params,
+    network: Network,
+    priorities: Array,
+    operands: Array,
+    given: Array | None = None,
+    masks: Array | None = None,
+) -> Arrays:
     """One sequence, freely; teacher-forced where the true pointers and masks are given."""
     n = priorities.shape[0]
     start = jnp.zeros((n, params["update"]["bias"].shape[0])), jnp.arange(n)
@@ -108,18 +156,25 @@ def rollout(params, network, priorities, operands, given=None, masks=None):
     return jax.lax.scan(one, start, (operands, given, masks))[1]
 
 
-def rollouts(params, network, priorities, operands, given=None, masks=None):
+def rollouts(
+    params: Params,
+    network: Network,
+    priorities: Array,
+    operands: Array,
+    given: Array | None = None,
+    masks: Array | None = None,
+) -> Arrays:
     """Many sequences."""
     one = partial(rollout, params, network)
     return jax.vmap(one)(priorities, operands, given, masks)
 
 
-def losses(params, network, batch):
+def losses(params: Params, network: Network, batch: Arrays) -> Array:
     """The paper's loss, teacher-forced: differentiate it and train on."""
     names = ("priorities", "operands", "pointers", "masks")
     out = rollouts(params, network, *(batch[name] for name in names))
 
-    def bce(logits, truth):
+    def bce(logits: Array, truth: Array) -> Array:
         return jnp.mean(jnp.logaddexp(0, logits) - truth * logits)
 
     total = bce(out["query_logits"], batch["answers"])
@@ -130,49 +185,6 @@ def losses(params, network, batch):
         hits = jnp.take_along_axis(log_alpha, batch["pointers"][..., None], axis=-1)[..., 0]
         total -= jnp.mean(jnp.where(batch["masks"] == 0, hits, 0))
     return total
-
-
-def flax_module(network):
-    """The same as a Flax (linen) module: `flax_module(network).apply({"params": parameters(model)}, …)`."""
-    from flax import linen as nn
-
-    k, m = network["k"], len(network["inputs"])
-    width = k if network["attention_input"] == "h" else 2 * k
-    shapes = {
-        "encoder": (m + k if network.get("processor", "once") == "once" else m, k),
-        "message": (2 * k, k),
-        "update": (2 * k, k),
-        "decoder": (2 * k, 1),
-    }
-    if network["pointers"] == "masked" or network["losses"]["masks"] > 0:
-        shapes["mask"] = (2 * k, 1)
-    if network["pointers"] in ("masked", "every") or network["losses"]["pointers"] > 0:
-        shapes |= {"query": (width, k), "key": (width, k)}
-
-    class Weights(nn.Module):
-        shape: tuple[int, int]
-        bias: bool
-
-        @nn.compact
-        def __call__(self):
-            # As the paper's training here begins: truncated normal, σ = 1/√fan_in; biases zero.
-            normal = nn.initializers.variance_scaling(1.0, "fan_in", "truncated_normal")
-            weights = {"kernel": self.param("kernel", normal, self.shape)}
-            if self.bias:
-                zeros = nn.initializers.zeros_init()
-                weights["bias"] = self.param("bias", zeros, self.shape[1:])
-            return weights
-
-    class PGN(nn.Module):
-        @nn.compact
-        def __call__(self, priorities, operands, given=None, masks=None):
-            params = {
-                name: Weights(shape, name not in ("query", "key"), name=name)()
-                for name, shape in shapes.items()
-            }
-            return rollouts(params, network, priorities, operands, given, masks)
-
-    return PGN()
 
 
 def main(run: str) -> None:

@@ -9,36 +9,45 @@ rolls it out freely. Slow and plain; the package's own rollouts are the fast one
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pgn
+from numpy.typing import NDArray
+from paper_only import check
+
+Floats = NDArray[np.float32]
+Nodes = NDArray[np.int64]
+Network = Mapping[str, Any]  # the table `network` of a run's config
 
 
-def linear(weights, name, x):
+def linear(weights: Mapping[str, Floats], name: str, x: Floats) -> Floats:
     """x · Wᵀ + b, as PyTorch's Linear has it."""
     return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
 
 
-def relu(x):
-    return np.maximum(x, 0)
+def relu(x: Floats) -> Floats:
+    return np.maximum(x, np.float32(0))
 
 
-def neighbours(network, pointers):
+def neighbours(network: Network, pointers: Nodes) -> NDArray[np.bool_]:
     """Equation 7: [n, n], whether node i hears node j."""
     n = len(pointers)
     points = np.arange(n) == pointers[:, None]
-    return {
+    graphs: dict[str, NDArray[np.bool_]] = {
         "complete": np.ones((n, n), bool),
         "self-only": np.eye(n, dtype=bool),
         "directed": points,
         "symmetric": points | points.T,
-    }[network["graph"]]
+    }
+    return graphs[network["graph"]]
 
 
-def features(network, priorities, pointers, u, v):
+def features(network: Network, priorities: Floats, pointers: Nodes, u: int, v: int) -> Floats:
     """e: what a node is told about an operation, [n, m]."""
     node = np.arange(len(priorities))
-    known = {
+    known: dict[str, NDArray[Any]] = {
         "priority": priorities,
         "operated": (node == u) | (node == v),
         "first": node == u,
@@ -48,7 +57,15 @@ def features(network, priorities, pointers, u, v):
     return np.stack([known[name] for name in network["inputs"]], axis=1).astype(np.float32)
 
 
-def step(weights, network, priorities, h, pointers, u, v):
+def step(
+    weights: Mapping[str, Floats],
+    network: Network,
+    priorities: Floats,
+    h: Floats,
+    pointers: Nodes,
+    u: int,
+    v: int,
+) -> tuple[Floats, Nodes, np.float32, Floats | None]:
     """One operation: new latents and pointers, the answer's logit and the masks' logits."""
     e = features(network, priorities, pointers, u, v)
     # Equation 1; with processor "fresh" nothing is carried from one operation to the next.
@@ -66,23 +83,26 @@ def step(weights, network, priorities, h, pointers, u, v):
     if network["pointers"] in ("masked", "every"):  # equations 5 and 6
         x = h if network["attention_input"] == "h" else zh
         scores = (x @ weights["query.weight"].T) @ (x @ weights["key.weight"].T).T
-        moved = masks <= 0 if network["pointers"] == "masked" else np.ones(n, bool)
+        moved = np.ones(n, bool)
+        if masks is not None and network["pointers"] == "masked":
+            moved = masks <= 0
         if network["candidates"] == "visited":
             scores = np.where(moved | np.eye(n, dtype=bool), scores, -np.inf)
         pointers = np.where(moved, scores.argmax(axis=1), pointers)
     return h, pointers, logit, masks
 
 
-def rollout(model, data):
+def rollout(model: pgn.Model, data: pgn.Dataset) -> tuple[Floats, Floats | None, NDArray[np.uint32]]:
     """The same as `model.rollout(data)`."""
     weights, network = model.weights, model.config["network"]
-    if isinstance(network.get("processor"), dict):
-        raise ValueError(f"model {model.name} has an iterated processor, which is not in here")
-    answers, masks, pointers = [], [], []
+    check(network)
+    answers: list[np.float32] = []
+    masks: list[Floats | None] = []
+    pointers: list[Nodes] = []
     for priorities, operands, truth in zip(data.priorities, data.operands, data.pointers):
         h = np.zeros((data.nodes, network["k"]), np.float32)
         now = np.arange(data.nodes)
-        for t, (u, v) in enumerate(operands):
+        for t, (u, v) in enumerate(operands.tolist()):
             h, now, logit, mask = step(weights, network, priorities, h, now, u, v)
             if network["pointers"] == "given":
                 now = truth[t].astype(np.int64)

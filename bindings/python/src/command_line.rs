@@ -2,10 +2,46 @@
 
 use std::ffi::OsString;
 
-use pyo3::prelude::*;
+use anyhow::anyhow;
+use pgn_cli::OwnStructure;
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+};
 
-/// Runs the program with these arguments, its name first; its exit code.
+use crate::{error::Error, own};
+
+/// Runs the program with these arguments, its name first; its exit code. `find` is given the value
+/// of `--structure`; it registers what that names and returns the task's name, whether it is the
+/// program of a machine, and where its class is found.
 #[pyfunction]
-pub fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| pgn_cli::main_with(args))
+pub fn main(py: Python<'_>, args: Vec<OsString>, find: Py<PyAny>) -> u8 {
+    let find = |name: &str| {
+        Python::attach(|py| {
+            let found = find.bind(py).call1((name,)).and_then(|found| found.extract());
+            let (task, is_program, class) = found.map_err(|error| in_words(py, error))?;
+            Ok(OwnStructure { task, is_program, class })
+        })
+    };
+    py.detach(|| pgn_cli::run_with(args, &find))
+}
+
+/// Our own refusals are sentences; what else a user's module raises is shown with its traceback.
+fn in_words(py: Python<'_>, error: PyErr) -> anyhow::Error {
+    let value = error.value(py).to_string();
+    if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
+        return anyhow!(value);
+    }
+    let sentence = anyhow!("--structure cannot be loaded: {error}");
+    error.print(py);
+    sentence
+}
+
+/// Makes a class of structures known to the program by its name, which is returned.
+#[pyfunction]
+pub fn register_task(structure: &Bound<'_, PyAny>) -> PyResult<String> {
+    let task = own::task(structure)?;
+    let name = task.name().to_owned();
+    task.register().map_err(Error::from)?;
+    Ok(name)
 }

@@ -110,6 +110,7 @@ impl Arrays<'_> {
                 pointers: &pointers[i * ops * n..][..ops * n],
                 // No model reads them.
                 fields: FieldRows::NONE,
+                edges: &[],
             })
             .collect())
     }
@@ -129,6 +130,8 @@ impl Arrays<'_> {
             masks: self.masks.as_slice()?.to_vec(),
             pointers: self.pointers.as_slice()?.to_vec(),
             fields: Fields { pointers: fields(&self.fields)?, bits: fields(&self.bits)? },
+            // Python's data sets hold no input graphs.
+            edges: Vec::new(),
         };
         set.check().map_err(Error::from)?;
         Ok(set)

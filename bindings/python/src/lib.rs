@@ -8,6 +8,7 @@ mod command_line;
 mod dataset;
 mod error;
 mod machine;
+mod machine_values;
 mod model;
 mod node;
 mod own;
@@ -42,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<state::State>()?;
     for function in [
         wrap_pyfunction!(command_line::main, module)?,
+        wrap_pyfunction!(command_line::register_task, module)?,
         wrap_pyfunction!(dataset::sample, module)?,
         wrap_pyfunction!(dataset::replay, module)?,
         wrap_pyfunction!(dataset::given_priorities, module)?,
@@ -56,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sweep::sweep_run, module)?,
         wrap_pyfunction!(sweep::sweep_tables, module)?,
         wrap_pyfunction!(machine::train_machine_in, module)?,
+        wrap_pyfunction!(machine::built_in_machine, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
         wrap_pyfunction!(unfinished::unfinished, module)?,

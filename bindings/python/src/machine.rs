@@ -23,6 +23,7 @@ use pyo3::{
 
 use crate::{
     error::Error,
+    machine_values::NodeValues,
     node::NodeArg,
     pool,
     program::{Declared, PythonProgram, Raised},
@@ -41,6 +42,11 @@ impl Registered {
         programs::register(Arc::new(program))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Registered(raised))
+    }
+
+    /// Raises what the program's steps raised where nobody could be told, if they did.
+    fn check(&self) -> PyResult<()> {
+        self.0.or(Ok(()))
     }
 }
 
@@ -91,8 +97,10 @@ pub fn train_machine_in(
                 (told, heard)
             });
             let enough = match heard {
-                Ok(MachineProgress { step, steps, losses, right, of }) if exception.is_none() => {
-                    let told = observe.call1((step, steps, losses.total, right, of));
+                Ok(progress) if exception.is_none() => {
+                    let MachineProgress { step, steps, losses, right, of, notes } = progress;
+                    let told = crate::train::warn(py, &notes)
+                        .and_then(|()| observe.call1((step, steps, losses.total, right, of)));
                     told.and_then(|answer| answer.is_truthy())
                 }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(false),
@@ -116,6 +124,13 @@ pub fn train_machine_in(
         (None, MachineOutcome::Stopped { step }) => Ok(Some(step)),
         (None, _) => Ok(None),
     }
+}
+
+/// The files of a machine that comes with the package: names and contents.
+#[pyfunction]
+pub fn built_in_machine(name: &str) -> PyResult<Vec<(&'static str, Vec<u8>)>> {
+    let files = MachineRun::built_in_files(name).map_err(Error::from)?;
+    Ok(files.into_iter().map(|(name, contents)| (name, contents.to_vec())).collect())
 }
 
 /// The native half of `pgn.machines.Machine`.
@@ -165,11 +180,28 @@ impl Machine {
         })
     }
 
-    /// A memory with one node per key.
-    fn start(&self, keys: PyReadonlyArray1<'_, f32>) -> PyResult<MachineMemory> {
-        let store = Store::new(self.run.machine().signature(), keys.as_slice()?);
+    /// A memory with one node per key and, if given, a value for each, of which sums, minima or
+    /// maxima are kept.
+    fn start(
+        &self,
+        keys: PyReadonlyArray1<'_, f32>,
+        values: Option<PyReadonlyArray1<'_, f64>>,
+        aggregate: &str,
+    ) -> PyResult<MachineMemory> {
+        let signature = self.run.machine().signature();
+        let store = Store::new(signature, keys.as_slice()?);
+        let values = match values {
+            Some(_) if signature.children.is_empty() => {
+                return Err(PyValueError::new_err(format!(
+                    "nodes of {} have no values",
+                    signature.name
+                )));
+            }
+            Some(values) => Some(NodeValues::new(values.as_slice()?, aggregate, store.len())?),
+            None => None,
+        };
         let (run, compiled) = (Arc::clone(&self.run), self.compiled.clone());
-        Ok(MachineMemory { run, compiled, store: Mutex::new(store) })
+        Ok(MachineMemory { run, compiled, held: Mutex::new((store, values)) })
     }
 }
 
@@ -178,7 +210,7 @@ impl Machine {
 pub struct MachineMemory {
     run: Arc<MachineRun>,
     compiled: Option<Arc<Compiled>>,
-    store: Mutex<Store>,
+    held: Mutex<(Store, Option<NodeValues>)>,
 }
 
 /// How an operation ended: its kind, the answer, the node or the reason.
@@ -186,7 +218,13 @@ type Ended = (&'static str, Option<bool>, Option<Node>, Option<String>, Vec<Node
 
 #[pymethods]
 impl MachineMemory {
-    fn apply(&self, py: Python<'_>, operation: &str, nodes: Vec<NodeArg>) -> PyResult<Ended> {
+    fn apply(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        nodes: Vec<NodeArg>,
+        operand: f64,
+    ) -> PyResult<Ended> {
         let machine = self.run.machine();
         let wrong = |error: pgn_machines::Error| PyValueError::new_err(error.to_string());
         let operation = machine.operation(operation).map_err(wrong)?;
@@ -198,14 +236,17 @@ impl MachineMemory {
             )));
         }
         let (outcome, visited) = py.detach(|| {
-            let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-            let outcome = match &self.compiled {
-                Some(compiled) => compiled.run_recording(&mut store, operation, &arguments),
-                None => {
-                    let net = self.run.net();
-                    let mut policy = |view: &_| net.predict(view).unwrap_or_default();
-                    machine.run(&mut store, operation, &arguments, &mut policy)
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let (store, values) = &mut *held;
+            let net = self.run.net();
+            let mut policy = |view: &_| net.predict(view).unwrap_or_default();
+            let outcome = match (values, &self.compiled) {
+                (Some(values), compiled) => {
+                    let call = (operation, &arguments[..], operand);
+                    values.run(machine, compiled.as_deref(), store, call, &mut policy)
                 }
+                (None, Some(compiled)) => compiled.run_recording(store, operation, &arguments),
+                (None, None) => machine.run(store, operation, &arguments, &mut policy),
             };
             (outcome, store.visited().nodes().to_vec())
         });
@@ -218,7 +259,15 @@ impl MachineMemory {
     }
 
     fn len(&self) -> usize {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).0.len()
+    }
+
+    /// The value of a node, and what is aggregated over its splay tree with the node where it is;
+    /// `None` without values.
+    fn value(&self, node: NodeArg) -> PyResult<Option<(f64, f64, Option<Node>)>> {
+        let node = node.get(self.len())?;
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(held.1.as_ref().map(|values| values.of(node)))
     }
 
     /// A pointer field of every node; nil as `None`.
@@ -230,7 +279,8 @@ impl MachineMemory {
                 names.join(", ")
             )));
         };
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = &held.0;
         Ok((0..store.len() as Node).map(|node| store.pointer(node, index)).collect())
     }
 }

@@ -230,7 +230,7 @@ pub fn with_paths(
     let mut config = RunConfig::load(&config).map_err(Error::from)?;
     config.data.train = train.or(config.data.train);
     config.data.validation = validation.or(config.data.validation);
-    Ok(config.to_toml())
+    Ok(config.file_text())
 }
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {

@@ -125,7 +125,7 @@ impl Class {
             None => class.getattr("__name__")?,
         };
         let name: String = name.extract()?;
-        if Task::named(&name).is_ok() {
+        if Task::names().any(|built_in| built_in == name) {
             return Err(PyValueError::new_err(format!(
                 "the structure {} is named `{name}`, as a built-in task is; choose another name",
                 class.repr()?

@@ -2,7 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::{PyResult, exceptions::PyRuntimeError};
+use pgn_lab::MAX_THREADS;
+use pyo3::{
+    PyResult,
+    exceptions::{PyRuntimeError, PyValueError},
+};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The pool of this process. rayon's own would not do: Python programs fork (`multiprocessing`,
@@ -34,6 +38,11 @@ pub fn for_task(python: bool) -> PyResult<Arc<ThreadPool>> {
 
 /// A pool of that many threads; one per core unless given.
 pub fn of(threads: Option<usize>) -> PyResult<ThreadPool> {
+    if let Some(threads) = threads.filter(|&threads| threads > MAX_THREADS) {
+        return Err(PyValueError::new_err(format!(
+            "threads is {threads}; expected from 1 to {MAX_THREADS}"
+        )));
+    }
     ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()

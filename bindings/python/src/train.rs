@@ -12,7 +12,7 @@ use std::{
 use pgn_lab::{Outcome, Progress, RunConfig, Session, overlay};
 use pgn_structures::Task;
 use pyo3::{
-    exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError},
+    exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyUserWarning, PyValueError},
     prelude::*,
 };
 use toml::Table;
@@ -134,7 +134,17 @@ pub fn train(
 
 /// Whether the observer has seen enough.
 fn call(observe: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<bool> {
-    let Progress { epoch, epochs, loss, f1, best } = *progress;
+    let &Progress { epoch, epochs, loss, f1, best, ref notes } = progress;
+    warn(observe.py(), notes)?;
     let (best_f1, best_epoch) = best.unzip();
     observe.call1((epoch, epochs, loss, f1, best_f1, best_epoch))?.is_truthy()
+}
+
+/// Tells the user what is damaged, or not as it was, as Python's warnings.
+pub fn warn(py: Python<'_>, notes: &[String]) -> PyResult<()> {
+    let category = py.get_type::<PyUserWarning>();
+    notes.iter().try_for_each(|note| {
+        let text = std::ffi::CString::new(note.as_str()).unwrap_or_default();
+        PyErr::warn(py, &category, &text, 1)
+    })
 }

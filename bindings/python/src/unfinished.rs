@@ -70,6 +70,8 @@ pub fn results(
             threads: rayon::current_num_threads(),
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        arithmetic: Vec::new(),
+        files: Default::default(),
     };
     let text = serde_json::to_string_pretty(&results).map_err(wrong)?;
     Ok(text + "\n")

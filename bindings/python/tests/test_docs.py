@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import inspect
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, get_args
 
 import numpy as np
 import pgn
@@ -29,6 +31,7 @@ def docstrings() -> list[tuple[str, str]]:
             found[name] = inspect.getdoc(thing) or ""
         if inspect.isclass(thing) or isinstance(thing, ModuleType):
             for inner, value in vars(thing).items():
+                value = getattr(thing, inner) if isinstance(value, classmethod) else value
                 public = not inner.startswith("_")
                 if public and (callable(value) or isinstance(value, property)):
                     if inspect.isclass(thing) or getattr(value, "__module__", "").startswith("pgn"):
@@ -36,17 +39,42 @@ def docstrings() -> list[tuple[str, str]]:
 
     look("pgn", pgn)
     look("pgn.clrs", pgn.clrs)
+    look("pgn.machines", pgn.machines)
     return sorted(found.items())
 
 
 EXAMPLES = [(name, text) for name, text in docstrings() if ">>>" in text]
 
 
-def test_there_are_examples() -> None:
-    names = {name for name, _ in EXAMPLES}
-    wanted = {"pgn", "pgn.sample", "pgn.replay", "pgn.train", "pgn.config", "pgn.Dataset"}
-    wanted |= {"pgn.Structure", "pgn.DisjointSet", "pgn.LinkCutTree", "pgn.RootedForest", "pgn.Rng"}
-    assert wanted | {"pgn.clrs"} <= names
+#: Their example is elsewhere, or would need what the tests do not have.
+WITHOUT_EXAMPLE = {
+    "pgn.clrs.to_clrs",  # dm-clrs
+    "pgn.Dataset.to_pandas",  # pandas
+    "pgn.Benchmark.to_pandas",
+    # The docstring of `pgn.machines` has a whole program.
+    "pgn.machines.acyclic",
+    "pgn.machines.inverse",
+    "pgn.machines.unshared",
+}
+SHOWN = ("Dataset", "Model", "Rollout", "State", "Benchmark", "Drawing", "Player")
+
+
+def test_every_function_has_an_example() -> None:
+    shown = {name for name, _ in EXAMPLES}
+    wanted = {"pgn", "pgn.Structure", "pgn.DisjointSet", "pgn.LinkCutTree", "pgn.RootedForest"}
+    wanted |= {"pgn.Rng", "pgn.Dataset", "pgn.Model", "pgn.clrs", "pgn.machines"}
+    for place in ("pgn", "pgn.clrs", "pgn.machines"):
+        module = sys.modules[place]
+        for name in getattr(module, "__all__", vars(module)):
+            thing = getattr(module, name)
+            if inspect.isfunction(thing) and not name.startswith("_"):
+                if place == "pgn" or thing.__module__.startswith(place):
+                    wanted.add(f"{place}.{name}")
+    for name in SHOWN:
+        for member, value in vars(getattr(pgn, name)).items():
+            if not member.startswith("_") and isinstance(value, (classmethod, FunctionType)):
+                wanted.add(f"pgn.{name}.{member}")
+    assert wanted - WITHOUT_EXAMPLE <= shown, sorted(wanted - WITHOUT_EXAMPLE - shown)
 
 
 def test_all_that_is_public_is_documented() -> None:
@@ -101,6 +129,14 @@ def test_types() -> None:
     run("mypy", "--strict", "tests/test_data.py", "tests/test_structures.py")
 
 
+def test_types_of_examples(tmp_path: Path) -> None:
+    """As a user would check them: PyTorch's and JAX's types count where they are installed."""
+    names = ["kruskal", "numpy_pgn", "online_msf", "paper_only", "jax_pgn", "side_by_side", "train_jax"]
+    names += ["torch_pgn", "train_torch"] if importlib.util.find_spec("torch") else []
+    paths = [str(ROOT / "examples" / f"{name}.py") for name in names]
+    run("mypy", "--strict", *paths)
+
+
 def test_stubs_say_what_is_there() -> None:
     run("mypy.stubtest", "pgn._native", "--ignore-disjoint-bases")
 
@@ -115,3 +151,48 @@ def test_keywords_of_train_are_documented() -> None:
     assert typed == keywords - {"task", "model", "seed", "epochs"}
     assert _dataset.Dataset is pgn.Dataset and _model.Model is pgn.Model
     assert _structure.Structure is pgn.Structure
+
+
+#: Flags of `pgn train` that are no settings, and settings by another name.
+ELSEWHERE = {"task", "model", "seed", "epochs", "out", "threads", "checkpoint_every", "json"}
+ELSEWHERE |= {"config", "help", "version", "structure"}
+RENAMED = {"latents": "k", "features": "k"}
+
+
+def test_keywords_are_the_flags_of_the_program(program: Callable[..., str]) -> None:
+    shown = " ".join(program("train", "-h").split())
+    flags = {flag.replace("-", "_") for flag in re.findall(r"--([a-z-]+)", shown)}
+    keywords = {RENAMED.get(flag, flag) for flag in flags - ELSEWHERE}
+    typed = set(pgn.Settings.__annotations__)
+    assert keywords <= typed, sorted(keywords - typed)
+    choices = {"decay": _settings.Decay, "forcing": _settings.Forcing}
+    choices |= {"attention_input": _settings.AttentionInput, "candidates": _settings.Candidates}
+    choices |= {"initialisation": _settings.Initialisation}
+    for name, literal in choices.items():
+        flag = name.replace("_", "-")
+        values = re.findall(rf"--{flag} <.*?possible values: ([^]]*)\]", shown)[0]
+        assert values.split(", ") == list(get_args(literal)), name
+
+
+def test_models_are_those_of_the_program() -> None:
+    known = set(get_args(_settings.ModelName))
+    with pytest.raises(ValueError) as refused:
+        pgn.config("dsu", "nothing")
+    named = set(re.findall(r"[a-z]+(?:-[a-z]+)*", str(refused.value)))
+    assert known <= named, sorted(known - named)
+    assert {name for name in named if name.startswith("pgn")} <= known | {"pgn-machine"}
+
+
+def test_the_reference_has_everything() -> None:
+    """`docs/python.md` names all that is public, and every setting."""
+    text = (ROOT.parent.parent / "docs" / "python.md").read_text()
+    words = set(re.findall(r"\w+", text))
+    public = {name for name in pgn.__all__ if not name.startswith("__")}
+    assert public | set(pgn.Settings.__annotations__) <= words, sorted(public - words)
+    methods = {
+        name
+        for shown in SHOWN
+        for name, value in vars(getattr(pgn, shown)).items()
+        if not name.startswith("_") and isinstance(value, (classmethod, FunctionType))
+    }
+    assert methods - {"at"} <= words, sorted(methods - words)

@@ -98,11 +98,12 @@ def test_jax(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> 
 @pytest.mark.parametrize("case", FEW, ids=ids)
 def test_flax(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> None:
     pytest.importorskip("flax", reason="Flax is not installed")
+    import flax_pgn
     import jax
     import jax_pgn
 
     trained, sequences = train(case)
-    module = jax_pgn.flax_module(trained.config["network"])
+    module = flax_pgn.flax_module(trained.config["network"])
     arrays = jax_pgn.dataset(sequences)
     inputs = arrays["priorities"], arrays["operands"]
     fresh = module.init(jax.random.PRNGKey(0), *inputs)["params"]
@@ -168,3 +169,14 @@ def test_jax_loss_is_the_training_loss() -> None:
             sure = np.abs(slope) > 1e-5
             expected = parameters[layer][name] - 0.005 * np.sign(slope)
             np.testing.assert_allclose(stepped[layer][name][sure], expected[sure], atol=2e-5)
+
+
+@pytest.mark.parametrize("network", [{"layers": 2}, {"message_aggregation": "sum"}])
+def test_networks_beyond_the_paper_are_refused(network: dict[str, Any]) -> None:
+    import paper_only
+
+    paper_only.check(pgn.config("dsu", "pgn")["network"])
+    with pytest.raises(ValueError, match=f"network.{next(iter(network))} is "):
+        paper_only.check(pgn.config("dsu", "pgn", network=network)["network"])
+    with pytest.raises(ValueError, match="iterated"):
+        paper_only.check(pgn.config("forest", "pgn-exact")["network"])

@@ -32,6 +32,136 @@ def test_the_whole_command_line(program: Callable[..., str], tmp_path: Path) -> 
     assert "unexpected argument" in module("train", "--bogus", code=2).stderr
 
 
+OWN = '''
+"""Structures and programs of one's own."""
+import pgn
+
+
+class Latest:
+    name = "latest"
+
+    def __init__(self, priorities):
+        self.pointers = list(range(len(priorities)))
+
+    def apply(self, u, v):
+        assert not (FAILS and u == 19), "node 19"
+        answer = self.pointers[u] == v
+        self.pointers[u] = v
+        return answer, [u, v]
+
+
+FAILS = False
+
+
+class Chain:
+    """Puts a node behind another one, if both are alone."""
+
+    name = "chain"
+    pointers = ["next"]
+    registers = ["x", "y"]
+    states = ["put", "done"]
+    halts = {"done": None}
+    operations = {"put": ("put", ["x", "y"])}
+
+    def step(self, state, memory):
+        x, y = memory.register("x"), memory.register("y")
+        if memory.pointer(x, "next") is None and memory.pointer(y, "next") is None:
+            memory.set_pointer(x, "next", y)
+        return "done"
+
+
+class Broken(Chain):
+    name = "broken"
+
+    def step(self, state, memory):
+        return "nowhere"
+'''
+
+
+def in_folder(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    (folder / "mine.py").write_text(OWN)
+    # The script, which has its own folder on the path and not this one.
+    done = subprocess.run(
+        [Path(sys.executable).with_name("pgn"), *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=300,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_a_structure_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed()
+    own = "--structure=mine:Latest"
+    short = ["--epochs=3", "--sequences=5", "--validation-sequences=2", "--test-nodes=20"]
+    in_folder(tmp_path, "train", own, "--out=run", *short)
+    assert (tmp_path / "run" / "structure.txt").read_text() == "mine:Latest"
+    shown = in_folder(tmp_path, "eval", "run", own, "--nodes=8", "--json").stdout
+    in_folder(tmp_path, "generate", own, "--nodes=20", "--count=5", "--out=train.safetensors")
+
+    # The same run and the same numbers as from Python.
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import mine  # type: ignore[import-not-found,unused-ignore]
+
+    sampled = pgn.sample(mine.Latest, nodes=20, count=5)
+    assert pgn.Dataset.load(tmp_path / "train.safetensors") == sampled
+    model = pgn.train(
+        mine.Latest, epochs=3, sequences=5, validation_sequences=2, test_nodes=[20],
+        out=tmp_path / "python",
+    )
+    names = ("config.toml", "model.safetensors", "structure.txt")
+    for name in names:
+        ours, theirs = ((tmp_path / run / name).read_bytes() for run in ("python", "run"))
+        assert ours == theirs, name
+    assert f'{model.test(8)[0].f1:.4f}' in shown or str(model.test(8)[0].f1) in shown
+
+    # Without its class, a run says which it needs.
+    told = in_folder(tmp_path, "eval", "run", code=1).stderr
+    assert "--structure mine:Latest" in told
+
+
+def test_a_program_of_ones_own(tmp_path: Path) -> None:
+    installed()
+    own = "--structure=mine:Chain"
+    in_folder(tmp_path, "train", own, "--epochs=200", "--out=run")
+    assert "chain" in (tmp_path / "run" / "config.toml").read_text()
+    in_folder(tmp_path, "certify", "run", own)
+    assert '"certified": true' in (tmp_path / "run" / "certificate.json").read_text()
+    broken = in_folder(tmp_path, "train", "--structure=mine:Broken", "--out=broken", code=1)
+    assert "has no 'nowhere' among its states" in broken.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("mine", "--structure is mine; expected module:Class"),
+        ("nowhere:Class", "there is no module nowhere"),
+        ("mine:Missing", "the module mine has no Missing"),
+        ("mine:FAILS", "expected the name of a task or a class with a method apply(u, v)"),
+    ],
+)
+def test_structures_that_are_not_there(value: str, sentence: str, tmp_path: Path) -> None:
+    installed()
+    told = in_folder(tmp_path, "train", f"--structure={value}", "--out=run", code=1).stderr
+    assert sentence in told and "Traceback" not in told
+
+
+def test_what_a_structure_raises_is_told(tmp_path: Path) -> None:
+    installed()
+    (tmp_path / "fails.py").write_text("import mine\nmine.FAILS = True\nLatest = mine.Latest\n")
+    told = in_folder(tmp_path, "train", "--structure=fails:Latest", "--out=run", code=1).stderr
+    assert "the structure `latest`" in told and "node 19" in told
+    (tmp_path / "bad.py").write_text("import json.nothing\n")
+    told = in_folder(tmp_path, "train", "--structure=bad:Latest", "--out=run", code=1).stderr
+    assert "Traceback" in told and "json.nothing" in told
+
+
+def test_the_compiled_program_says_where_python_classes_work(
+    program: Callable[..., str], tmp_path: Path
+) -> None:
+    told = program("train", "--structure=mine:Latest", "--out", tmp_path / "run", fails=True)
+    assert "the `pgn` of the Python package" in told
+
+
 def installed() -> metadata.Distribution:
     try:
         return metadata.distribution("pointer-graph-networks")

@@ -27,6 +27,8 @@ SAME = ["config.toml", "model.safetensors", "metrics.jsonl"]
 def without_timing(directory: Path) -> dict[str, Any]:
     results: dict[str, Any] = json.loads((directory / "results.json").read_text())
     del results["timing"]
+    results.pop("crc32c", None)
+    results["files"].pop("config.toml", None)  # compared as bytes, where it should be the same
     return results
 
 
@@ -68,6 +70,9 @@ def test_all_settings_reach_the_run(program: Callable[..., str], tmp_path: Path)
         "attention_input": "zh",
         "candidates": "visited",
         "initialisation": "torch",
+        "message_aggregation": "sum",
+        "readout_aggregation": "mean",
+        "layers": 2,
         "train": train,
         "validation": str(validation),
     }
@@ -186,6 +191,7 @@ def test_data_sets_in_memory(tmp_path: Path, program: Callable[..., str]) -> Non
     # Without a directory of their own, they move with the model.
     pgn.train("dsu", **few).save(tmp_path / "saved")
     assert_same_run(tmp_path / "saved", tmp_path / "run", ["model.safetensors", "metrics.jsonl"])
+    program("eval", tmp_path / "saved")
     program("train", "--config", tmp_path / "saved" / "config.toml", "--out", tmp_path / "more")
     assert_same_run(tmp_path / "more", tmp_path / "saved")
     model.save(tmp_path / "moved")
@@ -411,7 +417,8 @@ def test_refusals_are_the_programs(program: Callable[..., str], tmp_path: Path) 
         said = program("train", *flags, "--out", tmp_path / "x", fails=True)
         with pytest.raises((ValueError, FileNotFoundError)) as refused:
             pgn.train(**keywords)
-        assert said == f"error: {refused.value}\n"
+        # Machines are trained by `pgn.machines.train`.
+        assert said.replace(", pgn-machine", "") == f"error: {refused.value}\n"
         missing = "missing" in keywords.values()
         assert isinstance(refused.value, FileNotFoundError if missing else ValueError)
     assert not (tmp_path / "x").exists()

@@ -8,19 +8,19 @@ use pgn_lab::{
     Run,
     analysis::{Analyses, Analysis},
     find_runs,
+    machine::MachineConfig,
 };
-use pgn_paper::analyses::render;
+use pgn_paper::analyses::{Style, render};
 
-use crate::{output, threads::pool};
+use crate::{interrupt, output, steps::Steps, threads::pool};
 
-/// Look at what trained models do: beyond counting, credit assignment, the shape of pointers
+/// Analyse trained models: beyond counting, credit assignment, shape of the pointers
 ///
-/// For every run given: what it knows beyond how often the two nodes of an operation were operated
-/// on before, which nodes the answers come from (appendix D of the paper), and for
-/// models with pointers of their own, how deep and wide these are, and after how many operations
-/// they are valid, beside the truth's; then the chain union(i, i + 1) of the paper's figure 4.
-/// All on the run's own test sequences, rolled out freely. Prints tables of means over steps and
-/// seeds; with --out, all numbers step by step go into a JSON file, from which pgn figures draws.
+/// For every run, on its own test sequences: what it knows beyond counting (how often u and v
+/// appeared before); which nodes the answers come from (appendix D of the paper); how deep, wide
+/// and valid its pointers are; and the chain union(i, i + 1) of the paper's figure 4. Means are over
+/// steps and over runs that differ only in their seed. With --out, all numbers go to a JSON file,
+/// which pgn figures draws.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -39,7 +39,10 @@ pub struct Args {
     /// Threads to use; the numbers are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Print all numbers as JSON in place of tables
+    /// Print the tables as Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Print all numbers as JSON instead of tables
     #[arg(long)]
     json: bool,
 }
@@ -47,23 +50,43 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        interrupt::leave_nothing()?;
         let mut runs = find_runs(&self.runs)?;
         if !self.models.is_empty() {
             for model in &self.models {
                 if !runs.iter().any(|run| is_model(run, model)) {
-                    anyhow::bail!("--models names {model}, of which no run was found");
+                    anyhow::bail!("--models: no run of {model} was found");
                 }
             }
             runs.retain(|run| self.models.iter().any(|model| is_model(run, model)));
         }
+        // Machines have no latents to look into, and make no mistakes to explain.
+        runs.retain(|run| !MachineConfig::is_in(run));
+        if runs.is_empty() {
+            anyhow::bail!("all runs are machines; analyses are of the other models");
+        }
+        let steps = Steps::new("analyse", runs.len());
         let analyses = pool(self.threads)?.install(|| -> Result<Vec<Analysis>> {
-            runs.iter().map(|run| Ok(Run::load(run)?.analyse()?)).collect()
+            let analyse = |run: &PathBuf| {
+                steps.step(&run.display().to_string(), || Ok(Run::load(run)?.analyse()?))
+            };
+            runs.iter().map(analyse).collect()
         })?;
+        drop(steps);
         let analyses = Analyses::new(analyses);
         if let Some(path) = &self.out {
             output::write(path, analyses.to_json()?.as_bytes())?;
         }
-        if self.json { output::print_json(&analyses) } else { output::print(&render(&analyses)) }
+        if self.json {
+            return output::print_json(&analyses);
+        }
+        let style = if self.markdown { Style::Markdown } else { Style::Text };
+        output::print(&render(&analyses, style))?;
+        if let Some(path) = &self.out {
+            let folder = path.parent().unwrap_or_else(|| std::path::Path::new("."));
+            output::next(&format!("pgn figures {} --out figures", folder.display()));
+        }
+        Ok(())
     }
 }
 

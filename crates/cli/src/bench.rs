@@ -1,6 +1,7 @@
 //! `pgn bench`: how fast this machine trains and rolls out, and our side of `bench/compare`.
 
 use std::{
+    fmt::Write as _,
     io::{self, BufRead, Write},
     ops::ControlFlow,
     path::PathBuf,
@@ -9,25 +10,27 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use pgn_engine::{Config, Example, Model, Trainer, TrainerOptions, cost, left_alone};
+use pgn_engine::{
+    Config, Example, Model, Pointers, Search, Trainer, TrainerOptions, cost, left_alone,
+};
 use pgn_lab::Run;
 use pgn_structures::{Dataset, Sampling, Split, Task};
 use serde::Serialize;
 
-use crate::{output, threads::pool};
+use crate::{output, search, steps::Steps, threads::pool};
 
-/// Measure how fast this machine trains and rolls out models.
+/// Measure training and rollout speed on this machine
 ///
 /// Prints the time of one training epoch of the paper's setting (70 sequences of 20 nodes and 30
-/// operations; forward, backward and Adam) and of one operation of a free rollout at growing sizes,
-/// with the machine's measured peak and the share of it that was reached. Medians over --repeats;
-/// leave the machine alone meanwhile. How this compares with JAX and PyTorch is measured by the
-/// script `bench/compare`, which talks to `pgn bench peer`.
+/// operations; forward, backward and Adam step) and of one operation of a rollout at growing sizes,
+/// with the share of the machine's peak that each reaches. Medians over --repeats: keep the machine
+/// otherwise idle. The comparison with JAX and PyTorch is the script `bench/compare`.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn bench
   pgn bench --models pgn,gnn --sizes 100,1000 --threads 1 --json
-  pgn bench --run runs/dsu-pgn --sizes 1000,100000")]
+  pgn bench --run runs/dsu-pgn --sizes 1000,100000
+  pgn bench --run runs/dsu-pgn-nm --sizes 10000 --search full,exact,lsh")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
@@ -35,16 +38,19 @@ pub struct Args {
     /// The models to train
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "pgn,gnn,deepsets")]
     models: Vec<String>,
-    /// The numbers of nodes to roll out at
+    /// Numbers of nodes for the rollouts
     #[arg(long, value_name = "NODES", value_delimiter = ',', default_value = "20,100,1000,10000")]
     sizes: Vec<usize>,
     /// Operations per sequence
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     ops: u32,
-    /// Roll out the model of this run directory instead of an untrained `pgn`, whose masks are
-    /// random
+    /// Roll out the model of this run directory [default: an untrained pgn, with random masks]
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
+    /// How the rollouts search for pointers; several are measured one after the other. With others
+    /// than full, the share of pointers that are those of the full search is measured too
+    #[arg(long, value_name = "HOW,...", value_delimiter = ',', default_value = "full", value_parser = search::parse)]
+    search: Vec<Search>,
     /// Repetitions of each measurement
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
@@ -58,7 +64,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Take part in `bench/compare`: measure on request, one JSON line a turn
+    /// Our side of bench/compare: measures on request, one JSON line each
     Peer(Peer),
 }
 
@@ -94,6 +100,9 @@ enum Mode {
     Rollout,
 }
 
+/// What an epoch is.
+const SETTING: &str = "70 sequences, 20 nodes, forward + backward + Adam";
+
 /// One line of the report.
 #[derive(Serialize)]
 struct Measurement {
@@ -104,6 +113,9 @@ struct Measurement {
     needed_gflop: f64,
     /// Share of the peak of all threads.
     share_of_peak: f64,
+    /// Share of pointers that are those of the full search, for other ways to search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -136,8 +148,10 @@ impl Args {
             seconds,
             needed_gflop: flop as f64 / 1e9,
             share_of_peak: flop as f64 / seconds / peak,
+            recall: None,
         };
         let mut measurements = Vec::new();
+        let steps = Steps::new("bench", self.models.len() + self.sizes.len());
         let dsu = Task::named("dsu")?;
         let ops = self.ops as usize;
         let training = sample(&dsu, 20, ops, 70)?;
@@ -145,7 +159,9 @@ impl Args {
             let model = Model::new(Config::preset(name)?, 0)?;
             let batch = examples(model.config(), &training);
             let mut trainer = Trainer::new(model, TrainerOptions::default())?;
+            steps.begin(name);
             let seconds = median(self.repeats, || Ok(trainer.step(&batch).map(drop)?))?;
+            steps.done();
             let flop = cost::training_flop(trainer.model().config(), training.sequences());
             measurements.push(measurement(format!("{name}, an epoch"), seconds, flop));
         }
@@ -164,9 +180,20 @@ impl Args {
             let example = Example::oracle(model.config(), data.sequence(0));
             let (_, flop) = needed_by(&model, example)?;
             let repeats = self.repeats.min(5);
-            let seconds = median(repeats, || Ok(model.rollout(example).map(drop)?))?;
-            let what = format!("{name}, an operation at n = {nodes}");
-            measurements.push(measurement(what, seconds / ops as f64, flop / ops as u64));
+            steps.begin(&format!("n = {nodes}"));
+            for &search in &self.search {
+                let model = Model::clone(&model).searching(search)?;
+                let seconds = median(repeats, || Ok(model.rollout(example).map(drop)?))?;
+                let mut what = format!("{name}, an operation at n = {nodes}");
+                let mut recall = None;
+                if search != Search::Full {
+                    what += &format!(", {search}");
+                    recall = recall_of(&model, example)?;
+                }
+                let measured = measurement(what, seconds / ops as f64, flop / ops as u64);
+                measurements.push(Measurement { recall, ..measured });
+            }
+            steps.done();
         }
         let fma_peak_gflops = peak / 1e9;
         Ok(Report { threads, instructions: level.name(), fma_peak_gflops, measurements })
@@ -176,17 +203,23 @@ impl Args {
 impl Report {
     fn table(&self) -> String {
         let mut text = format!(
-            "{} threads, {}, {:.0} GFLOP/s of multiply-adds at most\n\n{:<44}{:>12}{:>10}{:>9}\n",
+            "One training epoch ({SETTING}) and one operation\nof a rollout: medians on {} threads, \
+             {}, peak {:.0} GFLOP/s.\n\n{:<44}{:>12}{:>10}{:>9}\n",
             self.threads, self.instructions, self.fma_peak_gflops, "", "time", "GFLOP/s", "of peak"
         );
         for m in &self.measurements {
-            text += &format!(
-                "{:<44}{:>12}{:>10.1}{:>8.0}%\n",
+            let _ = write!(
+                text,
+                "{:<44}{:>12}{:>10.1}{:>8.0}%",
                 m.what,
                 duration(m.seconds),
                 m.needed_gflop / m.seconds,
                 100.0 * m.share_of_peak
             );
+            if let Some(recall) = m.recall {
+                let _ = write!(text, "  {:.2} % as in the full search", 100.0 * recall);
+            }
+            text.push('\n');
         }
         text
     }
@@ -287,6 +320,28 @@ fn needed_by(model: &Model, example: Example) -> Result<(usize, u64)> {
         ControlFlow::Continue(())
     })?;
     Ok((visited, flop))
+}
+
+/// Of some of the nodes that a rollout re-aims, the share that ends up pointing to a node with the
+/// highest α there is.
+fn recall_of(model: &Model, example: Example) -> Result<Option<f64>> {
+    /// Nodes that are looked at after each operation.
+    const SAMPLE: usize = 20;
+    let heeds_masks = model.config().pointers == Pointers::Masked;
+    let (mut right, mut of) = (0, 0);
+    model.replay(example, |step| {
+        let (masks, pointers) = (step.mask_logits(), step.pointers());
+        let asking = |node: &usize| !heeds_masks || !left_alone(masks[*node]);
+        let nodes: Vec<usize> = (0..pointers.len()).filter(asking).collect();
+        for &node in nodes.iter().step_by(nodes.len().div_ceil(SAMPLE).max(1)) {
+            let Some(alpha) = step.state().attention(node as u32) else { continue };
+            let highest = alpha.iter().fold(0.0f32, |most, &value| most.max(value));
+            right += usize::from(alpha[pointers[node] as usize] == highest);
+            of += 1;
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((of > 0).then(|| right as f64 / of as f64))
 }
 
 /// Mean binary cross-entropy.

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use pgn_lab::machine::{MachineCertificate, MachineRun};
+use pgn_structures::did_you_mean;
 
-use crate::{output, threads::pool};
+use crate::{listing, output, threads::pool};
 
 /// Prove that a learned machine is exact for every n, or show where it is wrong
 ///
-/// Enumerates every view that is consistent with the program's invariants, compares the network's
-/// action with the program's on each, and writes certificate.json next to the model: program and
-/// version, invariants, views by state, hash of the weights, outcome, and a picture of each view
-/// that is wrong. Takes about a second. The exit code is 1 if the machine is not certified.
-///
-/// Instead of a directory, the name of a built-in machine can be given; nothing is written then.
+/// Enumerates every view that the program's invariants allow and compares the network's action with
+/// the program's on each. Writes certificate.json next to the model: program and version,
+/// invariants, views by state, hash of the weights, and each view that is wrong. Takes about a
+/// second. The exit code is 1 if the machine is not certified. For a built-in machine nothing is
+/// written.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn certify lct
@@ -36,11 +36,14 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         if !MachineRun::is_at(&self.run) {
+            let names = MachineRun::built_in_names();
+            let given = self.run.to_str().unwrap_or_default();
             bail!(
                 "{} is not the run directory of a machine (pgn train --model pgn-machine), nor a \
-                 built-in one ({})",
+                 built-in one ({}){}",
                 self.run.display(),
-                MachineRun::built_in_names().join(", ")
+                names.join(", "),
+                did_you_mean(given, names.iter().copied())
             );
         }
         let run = MachineRun::open(&self.run)?;
@@ -59,6 +62,9 @@ impl Args {
             let wrong = certificate.views - certificate.right;
             bail!("not certified: {wrong} of {} views are wrong", certificate.views);
         }
+        if !self.json {
+            output::next(&format!("pgn compile {} --emit rust", self.run.display()));
+        }
         Ok(())
     }
 }
@@ -67,7 +73,7 @@ fn render(run: &MachineRun, all: &MachineCertificate) -> String {
     let certificate = &all.certificate;
     let outcome = if certificate.certified { "certified" } else { "NOT CERTIFIED" };
     let mut text = format!(
-        "{}: {outcome}, {} of {} consistent views right, smallest margin {:.2} ({})\n\n",
+        "{}: {outcome}, {} of {} consistent views right\nsmallest margin {:.2} ({})\n\n",
         run.name(),
         certificate.right,
         certificate.views,
@@ -89,5 +95,5 @@ fn render(run: &MachineRun, all: &MachineCertificate) -> String {
         );
     }
     let hash = certificate.weights.as_deref().unwrap_or("none");
-    text + &format!("\n{}\n\nWeights: {hash}\n", certificate.statement)
+    text + &format!("\n{}\nWeights: {hash}\n", listing::wrap(&certificate.statement))
 }

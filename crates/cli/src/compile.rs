@@ -9,11 +9,10 @@ use pgn_machines::compile::Format;
 
 use crate::output;
 
-/// Compile a certified machine to decision trees over reads: no matrix product is left
+/// Compile a certified machine to decision trees, without any matrix product
 ///
-/// What is compiled is the network's action on every consistent view, so the result does what the
-/// network learnt, pointer by pointer. Refused without a certificate for exactly these weights:
-/// run `pgn certify` first. Instead of a directory, the name of a built-in machine can be given.
+/// Compiles the network's action on every view, so the result does exactly what the network
+/// learned. Needs a certificate for these weights: run `pgn certify` first.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn compile lct --emit rust > lct.rs

@@ -3,26 +3,24 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use pgn_engine::Search;
 use pgn_lab::{
     Run, Stop, TestScores, TestSets,
     machine::{MachineRun, Mode},
 };
 use serde::Serialize;
 
-use crate::{machine, output, scores_table, threads::pool};
+use crate::{machine, output, scores_table, search, threads::pool};
 
-/// Score a trained model on test sets: its own, others, or a data-set file.
+/// Score a trained model: on its own test sets, on other sizes, or on a data-set file
 ///
-/// F1 counts answer 1 as positive, over all steps of all sequences. Beside the model's scores
-/// stand those of answering always 1 and always 0, and of counting, to show what a score is worth:
-/// counting is a rule that knows of the two nodes only whether each was operated on never, once or
-/// more often before, learnt from the paper's training sequences at the run's seed. A sequence is
-/// exact if every answer and, after every operation, every pointer is right.
+/// F1 counts answer 1 as positive, over all steps of all sequences. Three baselines show what a
+/// score is worth: always 1, always 0, and counting, a rule that sees only how often u and v
+/// appeared before (0, 1 or 2 and more times). A sequence is exact if every answer and every
+/// pointer after every operation is right.
 ///
-/// Models with an iterated processor (pgn-exact) are run one operation at a time, in memory that
-/// allows for a million nodes; how many steps they took and where the first error came is in
-/// the JSON, as is the time. So are machines (pgn-machine), also built-in ones by name; their steps
-/// are micro-steps.
+/// pgn-exact and machines run one operation at a time in O(n) memory, so a million nodes is fine.
+/// --json adds the number of steps, the first error and the time.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn eval runs/dsu-pgn
@@ -31,10 +29,10 @@ use crate::{machine, output, scores_table, threads::pool};
   pgn eval lct --nodes 1000000 --ops 1500000 --count 1 --mode compiled
   pgn eval runs/dsu-pgn --data test.safetensors --json")]
 pub struct Args {
-    /// The run directory
+    /// The run directory, or a built-in machine: dsu, lct or forest
     #[arg(value_name = "DIR")]
     run: PathBuf,
-    /// Score on these data-set files
+    /// Score on this data-set file; can be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["nodes", "ops", "count", "seed"])]
     data: Vec<PathBuf>,
     /// Nodes per sequence, one test set for each [default: those of the run, 20,50,100,200]
@@ -52,6 +50,8 @@ pub struct Args {
     /// Threads to use; the scores are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    #[arg(long, value_name = "HOW", default_value = "exact", help = search::HELP, value_parser = search::parse)]
+    search: Search,
     /// For machines: network, memoised or compiled; the scores are the same
     #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
     mode: Mode,
@@ -87,7 +87,7 @@ impl Args {
             return pool
                 .install(|| machine::eval(self.run, &self.data, &sets, self.mode, self.json));
         }
-        let run = Run::load(&self.run)?;
+        let run = Run::load(&self.run)?.searching(self.search)?;
         let started = std::time::Instant::now();
         let test = pool(self.threads)?.install(|| match &self.data[..] {
             [] => run.test(&sets, Stop::NEVER),
@@ -95,7 +95,10 @@ impl Args {
         })?;
         if !self.json {
             let table = scores_table::render(&test);
-            return output::print(&format!("{}\n{table}", run.name()));
+            output::print(&format!("{}\n{table}", run.name()))?;
+            let place = self.run.display();
+            output::next(&format!("pgn analyse {place}, or pgn report {place} --out report.html"));
+            return Ok(());
         }
         let config = run.config();
         output::print_json(&Report {

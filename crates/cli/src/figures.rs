@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::output;
+use crate::{interrupt, listing, output, steps::Steps};
 
-/// Draw the figures of a folder of results, as SVG and PNG
+/// Draw figures of analyses and scores, as SVG and PNG
 ///
-/// RESULTS holds an analyses.json, made by pgn analyse, and may hold a runs.json, made by pgn
+/// RESULTS holds an analyses.json from pgn analyse --out, and may hold a runs.json from pgn
 /// reproduce. The same results give the same files, byte for byte.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
@@ -19,13 +19,13 @@ pub struct Args {
     /// The folder with the results
     #[arg(value_name = "RESULTS")]
     results: PathBuf,
-    /// Where the figures go; made if need be
+    /// Where the figures go; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// SVG only
     #[arg(long)]
     no_png: bool,
-    /// Pixels of a PNG to a unit of its SVG
+    /// PNG pixels per SVG unit
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
     scale: u8,
     /// Print JSON: names and captions
@@ -36,16 +36,19 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        interrupt::leave_nothing()?;
         let figures = pgn_figures::draw(&self.results)?;
+        let steps = Steps::new("figures", figures.len());
         // All are made before the first is written.
         let mut files = Vec::new();
         for figure in &figures {
             files.push((format!("{}.svg", figure.name), figure.svg.clone().into_bytes()));
             if !self.no_png {
-                let png = pgn_figures::png(figure, f32::from(self.scale))?;
-                files.push((format!("{}.png", figure.name), png));
+                let draw = || pgn_figures::png(figure, f32::from(self.scale));
+                files.push((format!("{}.png", figure.name), steps.step(&figure.name, draw)?));
             }
         }
+        drop(steps);
         for (name, bytes) in &files {
             output::write(&self.out.join(name), bytes)?;
         }
@@ -56,7 +59,11 @@ impl Args {
                 .collect();
             return output::print_json(&captions);
         }
-        let lines = figures.iter().map(|figure| format!("{}: {}\n", figure.name, figure.caption));
-        output::print(&lines.collect::<String>())
+        let kinds = if self.no_png { ".svg" } else { ".svg, .png" };
+        let place = |name: &str| self.out.join(name).display().to_string();
+        let lines =
+            figures.iter().map(|f| (format!("{}{kinds}", place(&f.name)), f.caption.clone()));
+        let heading = format!("{} figures", figures.len());
+        output::print(&listing::render(&[(&heading, lines.collect())]))
     }
 }

@@ -9,14 +9,13 @@ use pgn_structures::{
 };
 use serde::Serialize;
 
-use crate::{output, tasks};
+use crate::{interrupt, output, own, tasks};
 
-/// Sample sequences of operations with their ground truth, or describe a file of them
+/// Sample operations with their ground truth, or describe a data-set file
 ///
-/// Each sequence starts from nodes that point to themselves. Every operation is recorded with
-/// its answer, the nodes it visited (mask 0) and all pointers after it; structures with more
-/// state, such as lct, also with their further fields. The same options give the same bytes on
-/// every machine; sequence i is the same whatever the count.
+/// Every node starts pointing to itself. Each operation is recorded with its answer, the nodes it
+/// visited (mask 0), all pointers after it and, for structures such as lct, further fields. The
+/// same options give the same bytes on every machine; sequence i does not depend on the count.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -32,7 +31,7 @@ Examples:
 pub struct Args {
     #[arg(
         long,
-        required_unless_present = "describe",
+        required_unless_present_any = ["describe", "structure"],
         help = tasks::help("The data structure", "")
     )]
     task: Option<String>,
@@ -53,12 +52,12 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
 
-    /// What the sequences are for: train, validation or test; each has random numbers of its own
+    /// The split: train, validation or test; each has its own random numbers
     #[arg(long, default_value = "train", value_parser = ["train", "validation", "test"])]
     split: String,
 
-    /// Take the operations of one sequence from a CSV file of `u,v` lines instead of sampling
-    /// them; only priorities are drawn
+    /// Take the operations of one sequence from a CSV file of `u,v` lines; only priorities are
+    /// sampled
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ops", "count", "split"])]
     operations: Option<PathBuf>,
 
@@ -66,12 +65,16 @@ pub struct Args {
     #[arg(long, value_name = "FILE", required_unless_present = "describe")]
     out: Option<PathBuf>,
 
-    /// Instead of generating, print what is inside a data-set file: its figures, whether its
-    /// ground truth can be reproduced, and the final forest of its first sequence
+    /// Overwrite --out if it exists
+    #[arg(long)]
+    force: bool,
+
+    /// Describe a data-set file instead: statistics, whether its ground truth is reproduced, and
+    /// the final forest of its first sequence
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["task", "nodes", "ops", "count", "seed", "split", "operations", "out"]
+        conflicts_with_all = ["task", "nodes", "ops", "count", "seed", "split", "operations", "out", "force"]
     )]
     describe: Option<PathBuf>,
 
@@ -91,17 +94,23 @@ impl Args {
             };
         }
         let out = self.out.as_ref().context("--out is missing")?;
+        if out.is_file() && !self.force {
+            anyhow::bail!("{} exists; --force overwrites it", out.display());
+        }
+        interrupt::leave_nothing()?;
         let dataset = self.dataset()?;
         dataset.save(out)?;
         let summary = Summary::of(out, &dataset);
-        match self.json {
-            true => output::print_json(&summary),
-            false => output::print(&summary.text()),
+        if self.json {
+            return output::print_json(&summary);
         }
+        output::print(&summary.text())?;
+        output::next(&format!("pgn generate --describe {}", out.display()));
+        Ok(())
     }
 
     fn dataset(&self) -> anyhow::Result<Dataset> {
-        let task = Task::named(self.task.as_ref().context("--task is missing")?)?;
+        let task = Task::named(&own::given(self.task.as_ref()).context("--task is missing")?)?;
         let nodes = self.nodes.context("--nodes is missing")?;
         let Some(file) = &self.operations else {
             let sampling = Sampling {
@@ -114,7 +123,11 @@ impl Args {
             return Ok(Dataset::sample(&task, &sampling)?.with_fields(&task)?);
         };
         let operations = operations_from_csv(file, nodes)?;
-        anyhow::ensure!(!operations.is_empty(), "{}: it holds no operations", file.display());
+        anyhow::ensure!(
+            !operations.is_empty(),
+            "{}: no operations; expected a line `u,v` for each",
+            file.display()
+        );
         let priorities = given_priorities(nodes, self.seed)?;
         let mut dataset = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
         dataset.seed = self.seed;
@@ -220,7 +233,7 @@ impl Description {
             line("further fields", self.fields.join(", "));
         }
         line("ground truth", truth);
-        text += "\nThe first sequence after its last operation; each node points to the one it hangs from:\n\n";
+        text += "\nThe first sequence after its last operation, children below their parents:\n\n";
         text + &forest::picture(&self.final_pointers, 60)
     }
 }

@@ -78,7 +78,12 @@ impl GridDisplay {
         let name = entry.name();
         let mut line = None;
         match event {
-            QueueEvent::Progress(progress) => state.done[entry.index] = progress.epoch,
+            QueueEvent::Progress(progress) => {
+                state.done[entry.index] = progress.epoch;
+                if !progress.notes.is_empty() {
+                    line = Some(format!("{name}: warning: {}", progress.notes.join("; ")));
+                }
+            }
             QueueEvent::Skipped => {
                 // Finished before, or by someone else: no work of this session.
                 state.before += state.epochs[entry.index] - state.done[entry.index];
@@ -97,15 +102,14 @@ impl GridDisplay {
             QueueEvent::Finished(results) => {
                 state.done[entry.index] = state.epochs[entry.index];
                 state.finished += 1;
-                let scores: Vec<String> = results
-                    .test
-                    .iter()
-                    .map(|test| format!("{:.3} (n={})", test.scores.f1, test.nodes))
-                    .collect();
+                let scores: Vec<String> =
+                    results.test.iter().map(|test| format!("{:.3}", test.scores.f1)).collect();
+                let sizes: Vec<String> =
+                    results.test.iter().map(|test| test.nodes.to_string()).collect();
                 line = Some(format!(
-                    "{name}: F1 {}; best epoch {}, {:.0} s",
+                    "{name}: F1 {} (n = {}), {:.0} s",
                     scores.join(" "),
-                    results.best_epoch,
+                    sizes.join(" "),
                     results.timing.train_seconds
                 ));
             }

@@ -13,7 +13,10 @@ pub fn render(runs: &Collection) -> String {
     let mut text = String::new();
     for task in runs.tasks() {
         let sizes = runs.sizes();
-        let _ = write!(text, "\nF1, {task:<8}");
+        let groups = tables::in_order(runs, task);
+        let names: Vec<String> = groups.iter().map(|group| group.name().replace('`', "")).collect();
+        let wide = names.iter().map(String::len).max().unwrap_or(0).max(12);
+        let _ = write!(text, "\n{:<wide$}", format!("F1, {task}"));
         for n in &sizes {
             let _ = write!(text, " {:>7}", format!("n={n}"));
             if in_paper(task, *n) {
@@ -21,10 +24,8 @@ pub fn render(runs: &Collection) -> String {
             }
         }
         text.push('\n');
-        let groups = tables::in_order(runs, task);
-        for group in &groups {
-            let name = group.name().replace('`', "");
-            let _ = write!(text, "{name:<12}");
+        for (group, name) in groups.iter().zip(&names) {
+            let _ = write!(text, "{name:<wide$}");
             for &n in &sizes {
                 let f1 = group.spread(n, |scores| Some(scores.f1));
                 let _ = write!(text, " {:>7}", cell(f1));
@@ -35,7 +36,7 @@ pub fn render(runs: &Collection) -> String {
             text.push('\n');
         }
         for (name, f1) in BASELINES {
-            let _ = write!(text, "{name:<12}");
+            let _ = write!(text, "{name:<wide$}");
             for &n in &sizes {
                 let _ = write!(text, " {:>7}", cell(f1(runs, task, n)));
                 if in_paper(task, n) {

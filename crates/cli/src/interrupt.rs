@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use pgn_structures::files::remove_temporaries;
 
 use crate::output;
 
@@ -16,18 +17,34 @@ static STOP: AtomicBool = AtomicBool::new(false);
 pub fn flag() -> Result<&'static AtomicBool> {
     ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
-            // Every file is written under another name first, so that nothing is half there.
-            std::process::exit(output::STOPPED.into());
+            end();
         }
     })
     .context("cannot listen for Ctrl-C")?;
     #[cfg(unix)]
-    listen().context("cannot listen for SIGTERM and SIGUSR1")?;
+    listen(|| STOP.store(true, Ordering::Relaxed))
+        .context("cannot listen for SIGTERM and SIGUSR1")?;
     Ok(&STOP)
 }
 
+/// For commands that cannot be resumed: a signal ends them at once, but leaves no temporary files
+/// behind.
+pub fn leave_nothing() -> Result<()> {
+    ctrlc::set_handler(|| end()).context("cannot listen for Ctrl-C")?;
+    #[cfg(unix)]
+    listen(|| end()).context("cannot listen for SIGTERM and SIGUSR1")?;
+    Ok(())
+}
+
+/// Ends the program. Every file is written under another name first, so that nothing is half
+/// there.
+fn end() -> ! {
+    remove_temporaries();
+    std::process::exit(output::STOPPED.into());
+}
+
 #[cfg(unix)]
-fn listen() -> std::io::Result<()> {
+fn listen(mut then: impl FnMut() + Send + 'static) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let context = runtime.enter();
@@ -35,13 +52,13 @@ fn listen() -> std::io::Result<()> {
     let mut user = signal(SignalKind::user_defined1())?;
     drop(context);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
-        runtime.block_on(async {
+        runtime.block_on(async move {
             loop {
                 tokio::select! {
                     _ = terminate.recv() => {}
                     _ = user.recv() => {}
                 }
-                STOP.store(true, Ordering::Relaxed);
+                then();
             }
         });
     })?;

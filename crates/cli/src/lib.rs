@@ -1,23 +1,34 @@
 //! The `pgn` program as a library: learned data structures on the command line.
 //!
-//! [`main_with`] is all of it: `main.rs` and the Python package call it. Each subcommand is a file
-//! with its arguments, `Args`, and `Args::run`. To add one, declare the module and list it below.
+//! [`main_with`] is all of it, with data structures of your own as further tasks;
+//! `docs/adding-a-structure.md` has a program that uses it. [`run`] and [`run_with`] are the same with
+//! arguments that are given; the Python package calls the latter. Each subcommand is a file with its
+//! arguments, `Args`, and `Args::run`. To add one, declare the module and list it below.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, process::ExitCode};
+
+use pgn_structures::Task;
 
 mod analyse;
 mod bench;
 mod certify;
 mod cluster;
 mod compile;
+mod completions;
+mod demo;
 mod eval;
 mod figures;
 mod generate;
 mod grid_progress;
 mod grid_table;
 mod interrupt;
+mod judge;
+mod listing;
 mod machine;
+mod man;
+mod models;
 mod output;
+mod own;
 mod progress;
 mod queue_args;
 mod queue_list;
@@ -26,7 +37,9 @@ mod report;
 mod reproduce;
 mod rollout;
 mod scores_table;
+mod search;
 mod serve;
+mod steps;
 mod story_text;
 mod sweep;
 mod tasks;
@@ -34,13 +47,19 @@ mod threads;
 mod train;
 mod verify;
 
+pub use own::OwnStructure;
+
 commands! {
+    Demo(demo),
+    Tasks(tasks),
+    Models(models),
     Generate(generate),
     Train(train),
     Eval(eval),
     Verify(verify),
     Certify(certify),
     Compile(compile),
+    Judge(judge),
     Rollout(rollout),
     Reproduce(reproduce),
     Sweep(sweep),
@@ -50,20 +69,74 @@ commands! {
     Report(report),
     Serve(serve),
     Bench(bench),
+    Completions(completions),
+    Man(man),
 }
 
-/// Learned data structures: pointer graph networks and the classical structures they imitate.
+/// Learned data structures: train a small graph network to imitate a pointer-based data structure,
+/// measure it, prove it exact, and look at it.
 #[derive(clap::Parser)]
-#[command(name = "pgn", version, propagate_version = true)]
+#[command(
+    name = "pgn",
+    version,
+    propagate_version = true,
+    after_help = "Start with `pgn demo` (a minute). `pgn COMMAND --help` has examples."
+)]
 struct Program {
+    /// A data structure or a machine's program of your own, a Python class; only in the `pgn` of
+    /// the Python package
+    #[arg(long, global = true, value_name = "MODULE:CLASS", hide_short_help = true)]
+    structure: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
 
+/// Runs the program with the arguments of this process, and with these data structures beside the
+/// built-in ones: every command takes them by name.
+///
+/// ```no_run
+/// // In main.rs; `Latest` is a `PointerStructure` of yours.
+/// # use pgn_structures::{Dsu as Latest, Task};
+/// fn main() -> std::process::ExitCode {
+///     pgn_cli::main_with([Task::new(Latest::default)])
+/// }
+/// ```
+pub fn main_with(tasks: impl IntoIterator<Item = Task>) -> ExitCode {
+    let registered: Result<(), _> = tasks.into_iter().try_for_each(Task::register);
+    match registered {
+        Ok(()) => run(std::env::args_os()).into(),
+        Err(error) => output::exit_code(Err(error.into())).into(),
+    }
+}
+
 /// Runs the program with these arguments, its name first, and returns its exit code.
-pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
-    match <Program as clap::Parser>::try_parse_from(args) {
-        Ok(program) => output::exit_code(program.command.run()),
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    run_with(args, &|name| {
+        anyhow::bail!(
+            "--structure {name} is a Python class, which the `pgn` of the Python package takes \
+             (bindings/python); for a structure in Rust see docs/adding-a-structure.md"
+        )
+    })
+}
+
+/// The same for surroundings that know structures of the user's own: `find` is given the value of
+/// `--structure`, and registers what it names.
+pub fn run_with(
+    args: impl IntoIterator<Item = OsString>,
+    find: &dyn Fn(&str) -> anyhow::Result<OwnStructure>,
+) -> u8 {
+    let parsed = command()
+        .try_get_matches_from(args)
+        .and_then(|found| <Program as clap::FromArgMatches>::from_arg_matches(&found));
+    match parsed {
+        Ok(program) => {
+            let found = program.structure.as_deref().map(find).transpose();
+            let done = found.and_then(|own| {
+                own.map_or(Ok(()), own::set)?;
+                program.command.run()
+            });
+            output::exit_code(done)
+        }
         Err(error) => {
             // Help and version go to standard output, mistakes to standard error; there is nobody
             // left to tell if that fails.
@@ -71,6 +144,11 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
             u8::try_from(error.exit_code()).unwrap_or(2)
         }
     }
+}
+
+/// The command line as data: what completions, manual pages and the reference are made from.
+pub fn command() -> clap::Command {
+    <Program as clap::CommandFactory>::command().mut_subcommand("reproduce", reproduce::brief)
 }
 
 /// Makes `enum Command` and its dispatch from a list of `Name(module)`.

@@ -16,9 +16,11 @@ use pgn_lab::{
 use serde::Serialize;
 
 use crate::{
+    demo::thousands,
     interrupt,
     output::{self, Interrupted},
     scores_table,
+    steps::Steps,
 };
 
 /// The model's name, as in `--model`.
@@ -35,11 +37,14 @@ pub fn train(config: &MachineConfig, out: &Path, every: Duration, json: bool) ->
     let title = config.name();
     let mut due = 0;
     let mut observe = |progress: pgn_lab::machine::MachineProgress| {
+        for note in &progress.notes {
+            output::tell(&format!("{title}: warning: {note}"));
+        }
         if progress.step >= due || progress.step == progress.steps {
-            eprintln!(
+            output::tell(&format!(
                 "{title}: step {}/{}  loss {:.3}  {} of {} views right",
                 progress.step, progress.steps, progress.losses.total, progress.right, progress.of
-            );
+            ));
             due = progress.step + progress.steps.div_ceil(10);
         }
     };
@@ -47,13 +52,13 @@ pub fn train(config: &MachineConfig, out: &Path, every: Duration, json: bool) ->
     let results = match train_machine(config, out, session)? {
         MachineOutcome::Stopped { step } => {
             return Err(Interrupted(format!(
-                "stopped after step {step} of {}; to go on, start the same command again",
+                "stopped after step {step} of {}; to resume, start the same command again",
                 config.epochs
             ))
             .into());
         }
         MachineOutcome::AlreadyFinished(results) => {
-            eprintln!("{} is finished already; nothing to do.", out.display());
+            output::tell(&format!("{} is finished already; nothing to do.", out.display()));
             results
         }
         MachineOutcome::Finished(results) => results,
@@ -61,7 +66,9 @@ pub fn train(config: &MachineConfig, out: &Path, every: Duration, json: bool) ->
     if json {
         return output::print_json(&results);
     }
-    output::print(&format!("{}Written to {}.\n", summary(&results), out.display()))
+    output::print(&format!("{}Written to {}.\n", summary(&results), out.display()))?;
+    output::next(&format!("pgn certify {}", out.display()));
+    Ok(())
 }
 
 fn summary(results: &MachineResults) -> String {
@@ -141,13 +148,17 @@ pub fn verify(place: &Path, depth: usize, pairs: u64, seed: u64, json: bool) -> 
     let run = MachineRun::open(place)?;
     let certificate = run.certify()?;
     let mut verdicts = Vec::new();
-    let mut nodes = 4; // two of which may be heaps
-    while nodes <= depth {
+    // From 4 nodes on, two of which may be heaps.
+    let sizes: Vec<usize> =
+        std::iter::successors(Some(4), |n| Some(2 * n)).take_while(|&n| n <= depth).collect();
+    let steps = Steps::new("verify", sizes.len());
+    for nodes in sizes {
         // As many operations for every size.
         let sequences = (pairs * 16).div_ceil(3 * nodes as u64);
-        verdicts.push(run.verify(nodes, sequences, seed, Mode::Memoised)?);
-        nodes *= 2;
+        let verify = || run.verify(nodes, sequences, seed, Mode::Memoised);
+        verdicts.push(steps.step(&format!("n = {nodes}"), verify)?);
     }
+    drop(steps);
     let wrong: u64 = verdicts.iter().map(|verdict| verdict.wrong).sum();
     let tried: u64 = verdicts.iter().map(|verdict| verdict.operations).sum();
     let views = certificate.certificate.views - certificate.certificate.right;
@@ -166,10 +177,11 @@ pub fn verify(place: &Path, depth: usize, pairs: u64, seed: u64, json: bool) -> 
         output::print_json(&report)?;
     } else {
         output::print(&format!(
-            "{}: {views} of {} consistent views wrong; {wrong} of {tried} random operations \
-             wrong, up to {depth} nodes\n",
+            "{}: {views} of {} consistent views wrong; {wrong} of {} random operations wrong, up \
+             to {depth} nodes\n",
             run.name(),
-            certificate.certificate.views
+            certificate.certificate.views,
+            thousands(tried as usize)
         ))?;
     }
     if let Some(first) = verdicts.iter().find_map(|verdict| verdict.first.as_ref()) {

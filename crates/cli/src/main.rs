@@ -1,5 +1,5 @@
 //! The `pgn` program; all of it is in the library.
 
 fn main() -> std::process::ExitCode {
-    pgn_cli::main_with(std::env::args_os()).into()
+    pgn_cli::main_with([])
 }

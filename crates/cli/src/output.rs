@@ -8,14 +8,31 @@ use serde::Serialize;
 
 /// Prints text to standard output.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints bytes to standard output.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     written.context("cannot write to standard output")
 }
 
 /// Tells how things go, a line on standard error. That nobody can hear it must not end the work.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A remark for a person, on standard error if that is a terminal: scripts see nothing of it.
+pub fn remark(line: &str) {
+    if io::stderr().is_terminal() {
+        tell(line);
+    }
+}
+
+/// Names the command that a person may want next.
+pub fn next(command: &str) {
+    remark(&format!("Next: {command}"));
 }
 
 /// Writes a file whole or not at all, with the folders above it if need be.
@@ -52,7 +69,15 @@ pub struct Interrupted(pub String);
 #[error("{0}")]
 pub struct NotReady(pub String);
 
-/// 0 on success; [`STOPPED`] and [`NOT_READY`] where that is the case; else 1, after one line that
+/// Flags that do not go together, or not enough of them: exit code 2, as for clap's own errors.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// Exit code of wrong usage.
+const USAGE: u8 = 2;
+
+/// 0 on success; [`STOPPED`], [`NOT_READY`] and 2 for [`Usage`] where that is the case; else 1, after one line that
 /// says what went wrong.
 pub fn exit_code(result: anyhow::Result<()>) -> u8 {
     let Err(error) = result else { return 0 };
@@ -71,5 +96,5 @@ pub fn exit_code(result: anyhow::Result<()>) -> u8 {
     }
     // There is nobody left to tell if this fails too.
     let _ = writeln!(io::stderr(), "error: {error:#}");
-    1
+    if error.is::<Usage>() { USAGE } else { 1 }
 }

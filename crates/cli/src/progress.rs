@@ -39,6 +39,13 @@ impl Display {
 
     /// Shows where the run stands.
     pub fn show(&mut self, progress: &Progress) {
+        for note in &progress.notes {
+            let line = format!("{}: warning: {note}", self.title);
+            match &self.bar {
+                Some(bar) => bar.suspend(|| output::tell(&line)),
+                None => output::tell(&line),
+            }
+        }
         let (first, since) = *self.start.get_or_insert_with(|| {
             if let Some(bar) = &self.bar {
                 bar.set_position(progress.epoch);
@@ -57,7 +64,7 @@ impl Display {
         if progress.epoch == first {
             self.due = (progress.epoch / step + 1) * step;
             if first > 0 {
-                output::tell(&format!("{}: going on from epoch {first}", self.title));
+                output::tell(&format!("{}: resuming from epoch {first}", self.title));
             }
         } else if minute || progress.epoch >= self.due {
             output::tell(&format!(

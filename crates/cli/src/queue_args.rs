@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Queue, Summary, Work, indices};
+use pgn_lab::{MAX_THREADS, Queue, Summary, Work, indices};
 
 use crate::{
     grid_progress::GridDisplay,
@@ -17,30 +17,29 @@ use crate::{
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "The queue")]
 pub struct QueueArgs {
-    /// Print the queue with the state of every run, and do nothing
+    /// Only print the queue with the state of every run
     #[arg(long)]
     list: bool,
-    /// Print the indices of the queue on one line, as in 3,7,9-12, and do nothing: for
-    /// sbatch --array
+    /// Only print the indices of the queue on one line, as in 3,7,9-12, for sbatch --array
     #[arg(long, conflicts_with = "list")]
     array: bool,
     /// With --list or --array: only entries in this state
     #[arg(long, value_name = "STATE")]
     state: Option<Wanted>,
-    /// Show how far the queue is until all of it is finished, and do nothing; whoever works on it
+    /// Only watch the queue, whoever works on it, until it is finished
     #[arg(long, conflicts_with_all = ["list", "array"])]
     watch: bool,
-    /// Do these entries, as in 3,7,9-12, and no others. One that depends on an unfinished entry,
-    /// or that another process is training, is not waited for: exit code 75
+    /// Run only these entries, as in 3,7,9-12. Does not wait for an entry that is being trained
+    /// elsewhere or depends on an unfinished one: exit code 75
     #[arg(long, value_name = "INDICES", conflicts_with_all = ["list", "array", "watch"])]
     pub only: Option<String>,
-    /// Runs at a time; no outcome depends on it [default: one per core]
+    /// Parallel runs; does not change results [default: one per core]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Threads for each run; no outcome depends on it [default: cores divided by runs at a time]
+    /// Threads per run; does not change results [default: cores / parallel runs]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Seconds from one checkpoint of a run to the next
+    /// Seconds between checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     checkpoint_every: u64,
     /// Print JSON: the queue with --list, else every run's results
@@ -75,8 +74,10 @@ impl QueueArgs {
     }
 
     fn work(&self, queue: &Queue) -> Result<()> {
-        if self.jobs == Some(0) || self.threads == Some(0) {
-            bail!("--jobs and --threads must be at least 1");
+        for (flag, value) in [("jobs", self.jobs), ("threads", self.threads)] {
+            if let Some(value) = value.filter(|value| !(1..=MAX_THREADS).contains(value)) {
+                bail!("--{flag} is {value}; expected from 1 to {MAX_THREADS}");
+            }
         }
         let only = match &self.only {
             None => None,
@@ -107,7 +108,7 @@ fn judge(queue: &Queue, count: usize, summary: &Summary) -> Result<()> {
     let name = |index: &usize| queue.entries()[*index].name();
     if summary.stopped {
         return Err(Interrupted(format!(
-            "stopped with {} of {count} runs finished; to go on, start the same command again",
+            "stopped with {} of {count} runs finished; to resume, start the same command again",
             summary.finished,
         ))
         .into());

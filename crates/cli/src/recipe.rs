@@ -15,7 +15,7 @@ pub struct RecipeArgs {
     /// Passes over the training sequences; 0 writes the initial model [default: 5000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub epochs: Option<u64>,
-    /// Size of the latent vectors of nodes, k [default: 32]
+    /// Size of the nodes' latent vectors, k [default: 32]
     #[arg(long, visible_alias = "k", value_name = "K", allow_negative_numbers = true)]
     latents: Option<u32>,
     /// What --latents was called before: a node's features are its inputs
@@ -30,20 +30,19 @@ pub struct RecipeArgs {
     /// Adam's learning rate [default: 0.005]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
-    /// How the learning rate falls over the epochs [default: constant]
+    /// Learning-rate schedule [default: constant]
     #[arg(long, value_name = "HOW")]
     decay: Option<Decay>,
-    /// With --decay, what is left of the learning rate in the last epoch [default: 0.01]
+    /// With --decay: final learning rate, as a fraction of the first [default: 0.01]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     final_fraction: Option<f64>,
     /// Clip gradients to this norm; 0 for no clipping [default: 1]
     #[arg(long, value_name = "NORM", allow_negative_numbers = true)]
     clip: Option<f64>,
-    /// Sequences per Adam step, shuffled anew in every epoch [default: all of them]
+    /// Sequences per Adam step, reshuffled every epoch [default: all]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     batch: Option<u32>,
-    /// Evaluate on the validation set every N epochs; the best model is chosen among these
-    /// [default: 1]
+    /// Validate every N epochs; the best of these models is kept [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     evaluate_every: Option<u32>,
     /// Training sequences [default: 70]
@@ -52,14 +51,13 @@ pub struct RecipeArgs {
     /// Validation sequences [default: 35]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     validation_sequences: Option<u32>,
-    /// Nodes per training sequence; several sizes, as in 10,20,30, are trained on together
-    /// [default: 20]
+    /// Nodes per training sequence; 10,20,30 trains on three sizes together [default: 20]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
     nodes: Option<Vec<u32>>,
     /// Operations per training sequence, one number for each size [default: 1.5 times the nodes]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
     ops: Option<Vec<u32>>,
-    /// Train on fresh sequences in every epoch
+    /// Sample fresh training sequences every epoch
     #[arg(long)]
     stream: bool,
     /// Nodes per test sequence, one test set for each [default: 20,50,100,200]
@@ -80,17 +78,52 @@ pub struct RecipeArgs {
     /// Weight of the DGM reward loss
     #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
     dgm_weight: Option<f32>,
+    /// Which pointers the processor reads in training: the truth's, its own under the truth's masks,
+    /// or its own under its own masks, as at test [default: the model's, teacher for pgn]
+    #[arg(long, value_name = "WHOSE")]
+    forcing: Option<Forcing>,
+    /// With --forcing own or free, the probability that an operation is teacher-forced all the same
+    /// [default: 0]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    teacher_probability: Option<f64>,
+    /// The same in the last epoch; linear in between [default: --teacher-probability]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    final_teacher_probability: Option<f64>,
     /// What query and key read: h (equation 6) or [z ‖ h] (appendix A) [default: h]
     #[arg(long, value_name = "WHAT")]
     attention_input: Option<AttentionInput>,
     /// Which nodes a pointer may be aimed at [default: all]
     #[arg(long, value_name = "WHICH")]
     candidates: Option<Candidates>,
-    /// How initial weights are drawn: a normal distribution cut at 2σ with σ = 1/√fan_in, or uniform
-    /// as Glorot and Bengio or as PyTorch have it [default: lecun]
+    /// How a node's messages become one: max as in the paper, sum or mean [default: max]
+    #[arg(long, value_name = "HOW")]
+    message_aggregation: Option<Aggregation>,
+    /// How the nodes become what the answer is read from [default: max]
+    #[arg(long, value_name = "HOW")]
+    readout_aggregation: Option<Aggregation>,
+    /// How often the processor is applied to every operation [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    layers: Option<u32>,
+    /// Apply it more often at test: nodes:N in proportion to log n, as often as in training for N
+    /// nodes; depth:D in proportion to the depth of u and v, as often as in training for depth D
+    #[arg(long, value_name = "BY:BASE", value_parser = test_layers)]
+    test_layers: Option<(String, u32)>,
+    /// Give pointers and masks a processor of their own
+    #[arg(long)]
+    pointer_processor: bool,
+    /// Further pointer fields of the structure to learn, as in left,right for lct
+    #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
+    pointer_types: Option<Vec<String>>,
+    /// How the graph that comes with a sequence is read, for tasks that have one: its edges are
+    /// added to the pointers', or have a message function of their own [default: none]
+    #[arg(long, value_name = "HOW")]
+    input_graph: Option<InputGraph>,
+    /// Initial weights: truncated normal with σ = 1/√fan_in, or uniform as in Glorot and Bengio or
+    /// in PyTorch [default: lecun]
     #[arg(long, value_name = "HOW")]
     initialisation: Option<Initialisation>,
-    /// A TOML file with any of these settings, in the form of a run's config.toml; flags win
+    /// A TOML file with any of these settings, in the format of a run's config.toml; flags override
+    /// it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -103,6 +136,14 @@ enum Decay {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum Forcing {
+    Teacher,
+    Own,
+    Free,
+    Sampled,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum AttentionInput {
     H,
     Zh,
@@ -112,6 +153,20 @@ enum AttentionInput {
 enum Candidates {
     All,
     Visited,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum InputGraph {
+    None,
+    Edges,
+    Head,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Aggregation {
+    Max,
+    Sum,
+    Mean,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -132,6 +187,14 @@ impl RecipeArgs {
         Ok(settings)
     }
 
+    /// An error about a setting, with its file and line if it came from the config file.
+    pub fn located(&self, error: pgn_lab::Error) -> pgn_lab::Error {
+        match &self.config {
+            Some(path) => pgn_lab::located(error, path),
+            None => error,
+        }
+    }
+
     fn flags(&self) -> Table {
         let mut flags = Flags::default();
         flags.set("", "epochs", self.epochs.map(|n| n as i64));
@@ -141,6 +204,8 @@ impl RecipeArgs {
         flags.set("", "clip", self.clip);
         flags.set("", "batch", self.batch);
         flags.set("", "evaluate_every", self.evaluate_every);
+        flags.set("", "teacher_probability", self.teacher_probability);
+        flags.set("", "final_teacher_probability", self.final_teacher_probability);
         flags.set("data", "sequences", self.sequences);
         flags.set("data", "validation_sequences", self.validation_sequences);
         flags.set("data", "nodes", self.nodes.clone());
@@ -152,8 +217,21 @@ impl RecipeArgs {
             output::tell("note: --features is now called --latents");
         }
         flags.set("network", "k", self.latents.or(self.features));
+        flags.set("network", "forcing", self.forcing.map(name));
         flags.set("network", "attention_input", self.attention_input.map(name));
         flags.set("network", "candidates", self.candidates.map(name));
+        flags.set("network", "message_aggregation", self.message_aggregation.map(name));
+        flags.set("network", "readout_aggregation", self.readout_aggregation.map(name));
+        flags.set("network", "layers", self.layers);
+        let by = |(key, base): &(String, u32)| {
+            let mut by = Flags::default();
+            by.set("", key, Some(*base));
+            by.0
+        };
+        flags.set("network", "test_layers", self.test_layers.as_ref().map(by));
+        flags.set("network", "pointer_processor", self.pointer_processor.then_some(true));
+        flags.set("network", "pointer_types", self.pointer_types.clone());
+        flags.set("network", "input_graph", self.input_graph.map(name));
         flags.set("network", "initialisation", self.initialisation.map(name));
         let weights = [
             ("query", self.query_weight),
@@ -188,6 +266,17 @@ impl Flags {
             table
         };
         table.insert(key.to_owned(), value.into());
+    }
+}
+
+/// Reads `nodes:20` or `depth:3`.
+fn test_layers(text: &str) -> std::result::Result<(String, u32), String> {
+    let wrong = || "expected nodes:N or depth:D, such as nodes:20".to_owned();
+    match text.split_once(':') {
+        Some((by @ ("nodes" | "depth"), base)) => {
+            Ok((by.to_owned(), base.parse().map_err(|_| wrong())?))
+        }
+        _ => Err(wrong()),
     }
 }
 

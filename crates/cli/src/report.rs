@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use anyhow::Result;
 use pgn_lab::{analysis::Analyses, find_runs};
 
-use crate::{output, threads::pool};
+use crate::{interrupt, output, steps::Steps, threads::pool};
 
-/// Write a report of finished runs: one HTML file that needs no network
+/// Write a report of finished runs: one HTML file that works offline
 ///
-/// The paper's tables with its numbers beside, learning curves, credit, pointers, rollouts to be
-/// played, every run's config, and how to repeat it. Runs of gnn and pgn are analysed on the way,
-/// as pgn analyse does it (others only where there are none of these); --analyses takes what was
-/// found before.
+/// Tables next to the paper's, learning curves, credit assignment, pointers, playable rollouts,
+/// every run's config and how to repeat it. Runs of gnn and pgn are analysed as by pgn analyse
+/// (other models if there are none of these), unless --analyses gives the outcome. Means are over
+/// runs that differ only in their seed.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub struct Args {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Analyses from this file, made by pgn analyse, in place of new ones
+    /// Use the analyses in this file, made by pgn analyse --out
     #[arg(long, value_name = "FILE")]
     analyses: Option<PathBuf>,
     /// Threads to use; the report is the same for any number [default: one per core]
@@ -37,9 +37,25 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        interrupt::leave_nothing()?;
         let runs = find_runs(&self.runs)?;
         let analyses = self.analyses.as_deref().map(Analyses::load).transpose()?;
-        let html = pool(self.threads)?.install(|| pgn_viewer::report(&runs, analyses))?;
+        let analyse = match analyses {
+            Some(_) => Vec::new(),
+            None => pgn_viewer::to_be_analysed(&runs)?,
+        };
+        let steps = Steps::new("report", analyse.len() + 1);
+        let html = pool(self.threads)?.install(|| -> Result<String> {
+            let mut found = Vec::new();
+            for run in &analyse {
+                let what = format!("analysing {}", run.display());
+                found.push(steps.step(&what, || pgn_lab::Run::load(run)?.analyse())?);
+            }
+            let analyses = analyses.unwrap_or_else(|| Analyses::new(found));
+            steps.begin("writing");
+            Ok(pgn_viewer::report(&runs, Some(analyses))?)
+        })?;
+        drop(steps);
         output::write(&self.out, html.as_bytes())?;
         let count = runs.len();
         output::print(&format!(
@@ -47,6 +63,8 @@ impl Args {
             self.out.display(),
             if count == 1 { "" } else { "s" },
             html.len().div_ceil(1000)
-        ))
+        ))?;
+        output::next(&format!("open {} in a browser", self.out.display()));
+        Ok(())
     }
 }

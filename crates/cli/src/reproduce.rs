@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use pgn_engine::Preset;
 use pgn_lab::{Collection, Queue};
 use pgn_paper::{Selection, grid, tables};
 
@@ -11,41 +12,41 @@ use crate::{grid_table, output, queue_args::QueueArgs, recipe::RecipeArgs};
 /// Epochs of the quick version: enough for its point, few enough for a coffee.
 const QUICK_EPOCHS: u64 = 1000;
 
-/// Reproduce the paper: a quick version without flags, all of it with --full
+/// Reproduce the paper's tables: a quick version, or all of it with --full
 ///
-/// Without flags: DSU, four models, one seed and fewer epochs, in a few minutes, with the
-/// paper's numbers beside. With --full: ten models, two tasks, five seeds, 5,000 epochs; Tables
-/// 1, 2 and 3, n = 200 and the paper's claims. Every run is a directory task/model/seed-S under
-/// --out. Finished runs are skipped and others resumed, so that stopping and starting costs
-/// nothing; several processes may work on one --out at a time, on several machines if it is
-/// shared. At the end runs.json and tables.md are written there.
+/// Without flags: four models on dsu, one seed, 1,000 epochs; about a minute on two cores. With
+/// --full: ten models, two tasks, five seeds, 5,000 epochs; Tables 1 to 3, n = 200 and the paper's
+/// claims. Runs are directories task/model/seed-S under --out; finished ones are skipped, others
+/// resumed. Several processes, also on several machines, may share one --out. Writes runs.json and
+/// tables.md.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped (start the same command again to go on),
-/// 75 not ready (with --only).
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 75 not ready (--only), 130 stopped (run it again to
+/// resume).
 #[derive(clap::Args)]
 #[command(after_long_help = "\
+All training flags of `pgn train`, such as --learning-rate, work here too.
+
 Examples:
   pgn reproduce
   pgn reproduce --full --out runs/paper
-  pgn reproduce --full --out runs/paper --list
   pgn reproduce --full --out runs/paper --list --state todo
-  pgn reproduce --full --out runs/paper --only 17      (one entry, as in a job array)
-  pgn reproduce --full --out runs/paper --watch        (while others work on it)
+  pgn reproduce --full --out runs/paper --only 17      (one entry, for a job array)
+  pgn reproduce --full --out runs/paper --watch        (while other processes work on it)
   pgn reproduce --out runs/small --models pgn,gnn --tasks lct --seeds 0,1 --epochs 500
-  pgn reproduce --tables results/paper                 (tables again, from what is there)")]
+  pgn reproduce --tables results/paper                 (tables of the finished runs)")]
 pub struct Args {
-    /// All of the paper: 10 models, 2 tasks, 5 seeds, 5,000 epochs
+    /// Everything: 10 models, 2 tasks, 5 seeds, 5,000 epochs
     #[arg(long)]
     full: bool,
     /// Where the runs go [default: runs/quick, or runs/paper with --full]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Gather the finished runs in DIR, or else its runs.json, write runs.json and tables.md
-    /// there, and print the tables
+    /// Only print the tables of the finished runs in DIR (or of its runs.json), and write runs.json
+    /// and tables.md there
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "array", "watch", "only", "full", "out"])]
     tables: Option<PathBuf>,
-    /// Copy what is worth keeping of every finished run (config, results, model, thinned
-    /// metrics) here, with runs.json and tables.md
+    /// Copy config, results, model and thinned metrics of every finished run to DIR, with runs.json
+    /// and tables.md
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "array", "watch", "only"])]
     export: Option<PathBuf>,
     /// Only these models
@@ -61,6 +62,22 @@ pub struct Args {
     queue: QueueArgs,
     #[command(flatten)]
     recipe: RecipeArgs,
+}
+
+/// Only `--help` of `pgn train` lists every training flag; here they are named in a line.
+pub fn brief(command: clap::Command) -> clap::Command {
+    let shown = ["epochs", "config"];
+    let recipe: Vec<clap::Id> = <RecipeArgs as clap::Args>::augment_args(clap::Command::new(""))
+        .get_arguments()
+        .map(|argument| argument.get_id().clone())
+        .filter(|id| !shown.contains(&id.as_str()))
+        .collect();
+    let hidden = recipe.iter().fold(command, |command, id| {
+        command.mut_arg(id, |argument| argument.hide_long_help(true).hide_short_help(true))
+    });
+    hidden.mut_arg("epochs", |argument| {
+        argument.help("Epochs of each run [default: 1000, or 5000 with --full]")
+    })
 }
 
 impl Args {
@@ -99,13 +116,16 @@ impl Args {
         if !self.seeds.is_empty() {
             selection.seeds = self.seeds.clone();
         }
+        for model in &self.models {
+            Preset::named(model)?;
+        }
         let mut settings = self.recipe.settings()?;
         if !self.full && !settings.contains_key("epochs") {
             settings.insert("epochs".to_owned(), (QUICK_EPOCHS as i64).into());
         }
         let default = if self.full { "runs/paper" } else { "runs/quick" };
         let out = self.out.clone().unwrap_or_else(|| default.into());
-        Ok(grid(&out, &selection, settings)?)
+        grid(&out, &selection, settings).map_err(|error| self.recipe.located(error).into())
     }
 
     fn print_summary(&self, grid: &Queue, runs: &Collection) -> Result<()> {
@@ -119,14 +139,16 @@ impl Args {
             seeds.sort_unstable();
             seeds.dedup();
             text += &format!(
-                "\nThis was {} seed{} and {epochs} epochs; the paper has means over 5 seeds of 5,000\n\
-                 epochs, so a difference of a few hundredths means nothing. The full measurement\n\
-                 is pgn reproduce --full; its outcome is in results/paper/tables.md.\n\
+                "\nThis was {} seed{} and {epochs} epochs; the paper reports means over 5 seeds of\n\
+                 5,000 epochs, so differences of a few hundredths mean nothing. The full grid is\n\
+                 pgn reproduce --full; our results are in results/paper/tables.md.\n\
                  These runs: {out}\n",
                 seeds.len(),
                 if seeds.len() == 1 { "" } else { "s" }
             );
         }
-        output::print(&text)
+        output::print(&text)?;
+        output::next(&format!("pgn serve {out}, or pgn report {out} --out report.html"));
+        Ok(())
     }
 }

@@ -9,15 +9,19 @@ use pgn_lab::{
 };
 use pgn_structures::{Sampling, given_priorities, operations_from_csv};
 
-use crate::{machine, output, story_text, threads::pool};
+use crate::{
+    interrupt, machine,
+    output::{self, Usage},
+    story_text,
+    threads::pool,
+};
 
-/// Let a trained model run freely on operations: to a file, or told step by step
+/// Run a trained model on operations: step by step, or a whole data set to a file
 ///
-/// With --data and --out, every sequence of a data-set file is rolled out, and the answers'
-/// logits, the masks' logits and the pointers after every operation (each where the model has
-/// them) are written to a .safetensors file. With --ops, the operations of a CSV file (`u,v` per
-/// line) are rolled out and the story is printed: each operation, the model's answer and
-/// confidence beside the truth, the pointers it moved, and where it is wrong.
+/// With --ops, prints each operation of a CSV file (`u,v` per line) with the model's answer and
+/// confidence, the true answer, the pointers that moved, and those that are wrong. With --data and
+/// --out, writes the logits of answers and masks and the pointers after every operation to a
+/// .safetensors file. The model reads its own masks and pointers, never the true ones.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -25,7 +29,7 @@ Examples:
   pgn rollout runs/dsu-pgn --ops ops.csv
   printf '0,1\\n1,2\\n0,2\\n' > ops.csv; pgn rollout runs/dsu-pgn --ops ops.csv --nodes 5")]
 pub struct Args {
-    /// The run directory
+    /// The run directory, or a built-in machine such as lct
     #[arg(value_name = "DIR")]
     run: PathBuf,
     /// Roll out every sequence of this data-set file
@@ -34,13 +38,13 @@ pub struct Args {
     /// Where to write the rollouts
     #[arg(long, value_name = "FILE", requires = "data")]
     out: Option<PathBuf>,
-    /// Tell the story of the operations in this CSV file, `u,v` per line
-    #[arg(long, value_name = "FILE", required_unless_present = "data")]
+    /// Show each operation of this CSV file, `u,v` per line
+    #[arg(long, value_name = "FILE")]
     ops: Option<PathBuf>,
-    /// With --ops: how many nodes there are [default: one more than the largest operand]
+    /// With --ops: number of nodes [default: one more than the largest operand]
     #[arg(long, value_name = "N", requires = "ops")]
     nodes: Option<usize>,
-    /// With --ops: the seed that the nodes' priorities are drawn from
+    /// With --ops: seed of the nodes' priorities
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
     /// Threads to use; the outcome is the same for any number [default: one per core]
@@ -49,7 +53,7 @@ pub struct Args {
     /// For machines: network, memoised or compiled; the bytes are the same
     #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
     mode: Mode,
-    /// With --ops: print the story as JSON
+    /// With --ops: print JSON
     #[arg(long, requires = "ops")]
     json: bool,
 }
@@ -62,23 +66,34 @@ enum Either {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        if self.data.is_none() && self.ops.is_none() {
+            return Err(Usage(
+                "what to roll out is missing: give --ops FILE for a CSV file of operations, told \
+                 step by step, or --data FILE --out FILE for a data set"
+                    .into(),
+            )
+            .into());
+        }
         let machine = MachineRun::is_at(&self.run).then(|| MachineRun::open(&self.run));
         let run = match machine.transpose()? {
             Some(machine) => Either::Machine(Box::new(machine)),
             None => Either::Model(Box::new(Run::load(&self.run)?)),
         };
+        interrupt::leave_nothing()?;
         let pool = pool(self.threads)?;
         if let (Some(data), Some(out)) = (&self.data, &self.out) {
-            return Ok(pool.install(|| match &run {
+            pool.install(|| match &run {
                 Either::Machine(run) => run.write_rollouts(data, out, self.mode),
                 Either::Model(run) => run.write_rollouts(data, out),
-            })?);
+            })?;
+            output::remark(&format!("{}: the rollouts of {}", out.display(), data.display()));
+            return Ok(());
         }
         let path = self.ops.as_ref().context("either --data or --ops is needed")?;
         let operations = operations_from_csv(path, self.nodes.unwrap_or(Sampling::MAX_NODES))?;
         let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();
         let Some(largest) = largest else {
-            bail!("{}: it has no operations in it", path.display());
+            bail!("{}: no operations; expected a line `u,v` for each", path.display());
         };
         let nodes = self.nodes.unwrap_or(largest as usize + 1);
         let priorities = given_priorities(nodes, self.seed)?;

@@ -10,13 +10,13 @@ use crate::output;
 /// The folder that is served if none is named and it is there.
 const RUNS: &str = "runs";
 
-/// Look at runs, rollouts and learnt pointers in a browser, on this machine.
+/// Look at runs and rollouts in a browser
 ///
-/// The page shows every run directory under DIR, with curves that follow a run while it trains; a
-/// player with the data structure and the model side by side; and a playground for operations of
-/// your own. Trained models come with the program, so that it works with nothing trained.
+/// The page has every run directory under DIR, with live learning curves; a player with the data
+/// structure and the model side by side; and a playground for operations of your own. Trained
+/// models come with the program, so it works before you train anything.
 ///
-/// Only this machine can reach it, unless --host says otherwise: there is no password.
+/// Only this machine can reach the page unless --host is given. There is no password.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn serve
@@ -26,13 +26,13 @@ pub struct Args {
     /// The folder of run directories [default: runs, if there is such a folder]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// The port to listen on; 0 for any free one
+    /// The port; 0 for any free one
     #[arg(long, default_value_t = 7474)]
     port: u16,
-    /// The address to listen on; 0.0.0.0 for all, so that other machines can look too
+    /// The address to listen on; 0.0.0.0 lets other machines connect
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
-    /// Also answer requests addressed to this host name; can be given again
+    /// Also answer requests addressed to this host name; can be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 }
@@ -41,8 +41,9 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         let default = || Some(PathBuf::from(RUNS)).filter(|folder| folder.is_dir());
+        let folder = self.folder.or_else(default);
         let options = Options {
-            folder: self.folder.or_else(default),
+            folder: folder.clone(),
             host: self.host,
             port: self.port,
             names: self.allow_host,
@@ -57,7 +58,14 @@ impl Args {
             // Before anyone is told where the page is: who knows may also stop it.
             let stop = stop_signal()?;
             let server = Server::bind(options).await?;
-            output::print(&format!("http://{}/ (Ctrl-C stops it)\n", server.address()))?;
+            let runs = match (&folder, server.runs()) {
+                (None, _) => {
+                    "Showing the built-in models: there is no folder `runs` here".to_owned()
+                }
+                (Some(folder), 1) => format!("Showing {} (1 run)", folder.display()),
+                (Some(folder), runs) => format!("Showing {} ({runs} runs)", folder.display()),
+            };
+            output::print(&format!("http://{}/ (Ctrl-C stops it)\n{runs}.\n", server.address()))?;
             Ok(server.run(stop).await?)
         });
         // A replay under way must not hold up the end.

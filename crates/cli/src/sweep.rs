@@ -7,16 +7,16 @@ use pgn_lab::{Sweep, sweep_tables};
 
 use crate::{output, queue_args::QueueArgs};
 
-/// Train all combinations of the values in a file, with tables at the end
+/// Train all combinations of settings in a file
 ///
 /// SWEEP.toml has the settings of a run, as in its config.toml, and a table [sweep] with lists of
-/// values: all combinations are run. [[condition]] names settings that go together, [[exclude]]
-/// leaves combinations out. Every run is a directory task/model/.../seed-S under --out. Finished
-/// runs are skipped and others resumed; several processes may work on one --out at a time, on
-/// several machines if it is shared. At the end runs.json and tables.md are written there.
+/// values: all combinations are run. [[condition]] groups settings that change together,
+/// [[exclude]] leaves combinations out. Runs are directories task/model/.../seed-S under --out;
+/// finished ones are skipped, others resumed. Several processes, also on several machines, may
+/// share one --out. Writes runs.json and tables.md.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped (start the same command again to go on),
-/// 75 not ready (with --only).
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 75 not ready (--only), 130 stopped (run it again to
+/// resume).
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Example of a SWEEP.toml:
@@ -38,18 +38,17 @@ Example of a SWEEP.toml:
 Examples:
   pgn sweep sweep.toml --out runs/sweep
   pgn sweep sweep.toml --out runs/sweep --list --state todo
-  pgn sweep sweep.toml --out runs/sweep --only 3,7,9-12   (as in a job array)
+  pgn sweep sweep.toml --out runs/sweep --only 3,7,9-12   (for a job array)
   pgn sweep sweep.toml --out runs/sweep --watch
-  pgn sweep sweep.toml --out runs/sweep --tables          (of what is finished so far)")]
+  pgn sweep sweep.toml --out runs/sweep --tables          (of the finished runs)")]
 pub struct Args {
-    /// What is run
+    /// The file with the settings
     #[arg(value_name = "SWEEP.toml")]
     sweep: PathBuf,
     /// Where the runs go
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Write runs.json and tables.md from the runs that are finished, print the tables, and do
-    /// nothing else
+    /// Only print the tables of the finished runs, and write runs.json and tables.md
     #[arg(long, conflicts_with_all = ["list", "array", "watch", "only"])]
     tables: bool,
     #[command(flatten)]
@@ -64,6 +63,11 @@ impl Args {
             return Ok(());
         }
         let (runs, tables) = sweep_tables(&queue)?;
-        if self.queue.json { output::print_json(&runs) } else { output::print(&tables) }
+        if self.queue.json {
+            return output::print_json(&runs);
+        }
+        output::print(&tables)?;
+        output::next(&format!("pgn serve {}", self.out.display()));
+        Ok(())
     }
 }

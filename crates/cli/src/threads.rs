@@ -1,13 +1,14 @@
 //! The threads that work is done on.
 
 use anyhow::{Result, bail};
+use pgn_lab::MAX_THREADS;
 
 /// The number of threads unless told otherwise: `SLURM_CPUS_PER_TASK` in a Slurm job, else the cores
 /// that this process may use, by its affinity and the limit of its control group.
 pub fn default() -> usize {
     let allotted = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.parse().ok());
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    allotted.filter(|&cores| cores > 0).unwrap_or(available)
+    allotted.filter(|&cores| cores > 0).unwrap_or(available).min(MAX_THREADS)
 }
 
 /// A pool of that many threads; [`default()`] unless given.
@@ -15,8 +16,8 @@ pub fn default() -> usize {
 /// If there is one for every core, each keeps to its own: schedulers are quick to put a thread that
 /// was asleep beside the one that woke it, where the two take turns.
 pub fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
-    if threads == Some(0) {
-        bail!("--threads is 0; expected at least 1");
+    if let Some(threads) = threads.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
+        bail!("--threads is {threads}; expected from 1 to {MAX_THREADS}");
     }
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or_else(default)).build()?;

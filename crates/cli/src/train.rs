@@ -6,20 +6,21 @@ use anyhow::Result;
 use pgn_lab::{Outcome, RunConfig, Session, machine::MachineConfig};
 
 use crate::{
-    interrupt, machine,
+    interrupt, machine, models,
     output::{self, Interrupted},
+    own,
     progress::Display,
     recipe::{Flags, RecipeArgs},
     scores_table, tasks,
     threads::pool,
 };
 
-/// Train a model, or go on with a run that was cut short.
+/// Train a model, or resume an interrupted run
 ///
-/// Started again with the same flags, a run goes on from its last checkpoint, and ends in the
-/// same model to the bit as one that was never interrupted. The directory holds config.toml,
-/// model.safetensors (the best on validation), metrics.jsonl, a TensorBoard event file and, when
-/// it is finished, results.json with the scores on every test size.
+/// The defaults are the paper's protocol. Started again with the same flags, a run resumes from its
+/// last checkpoint and ends with the same model, bit for bit, as one that was never interrupted.
+/// The directory holds config.toml, model.safetensors (best on validation), metrics.jsonl, a
+/// TensorBoard event file and, once finished, results.json with the scores on every test size.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn train --task dsu --model pgn --seed 0 --out runs/dsu-pgn
@@ -27,15 +28,14 @@ use crate::{
   pgn train --task dsu --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
   pgn train --task forest --model pgn-exact --out runs/forest-exact
   pgn train --task lct --model pgn-machine --out runs/lct-machine
-  pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1")]
+  pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1
+  pgn train --structure my_module:MyClass --out runs/mine    (the pgn of the Python package)")]
 pub struct Args {
     #[arg(long, help = tasks::help("The data structure to imitate", " [default: dsu]"))]
     task: Option<String>,
-    /// The model: gnn, deepsets, pgn, pgn-nm, pgn-asym, pgn-mo, pgn-ptrs, supgnn, dgm,
-    /// oracle-ptrs, pgn-exact or pgn-machine (programs dsu, lct, forest, splay and heap) [default: pgn]
-    #[arg(long)]
+    #[arg(long, help = models::help())]
     model: Option<String>,
-    /// Data, initial weights and noise are drawn from it [default: 0]
+    /// Seed of data, initial weights and noise [default: 0]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// The run directory
@@ -47,13 +47,13 @@ pub struct Args {
     /// Validate on this data-set file instead of sampled sequences
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
-    /// For pgn-ptrs: the run directory of the model whose pointers it is given
+    /// For pgn-ptrs and pgn-ptrs-free: the run directory of the model that provides the pointers
     #[arg(long, value_name = "DIR")]
     teacher: Option<PathBuf>,
     /// Threads to use; the outcome is the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Seconds from one checkpoint to the next
+    /// Seconds between checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     checkpoint_every: u64,
     /// Print the results as JSON
@@ -67,8 +67,10 @@ impl Args {
     fn flags(&self) -> Result<Flags> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let mut flags = Flags(self.recipe.settings()?);
-        flags.set("", "task", self.task.clone());
-        flags.set("", "model", self.model.clone());
+        let program = own::get().filter(|own| own.is_program && self.task.is_none());
+        let model = program.map(|_| machine::MACHINE_MODEL.to_owned());
+        flags.set("", "task", own::given(self.task.as_ref()));
+        flags.set("", "model", self.model.clone().or(model));
         flags.set("", "seed", self.seed.map(|seed| seed as i64));
         flags.set("data", "train", path(&self.train));
         flags.set("data", "validation", path(&self.validation));
@@ -79,13 +81,20 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         let flags = self.flags()?;
-        if flags.0.get("model").and_then(|model| model.as_str()) == Some(machine::MACHINE_MODEL) {
-            let config = MachineConfig::resolve(flags.0)?;
-            let every = Duration::from_secs(self.checkpoint_every);
-            return pool(self.threads)?
-                .install(|| machine::train(&config, &self.out, every, self.json));
+        let model = flags.0.get("model").and_then(|model| model.as_str());
+        if let Some(model) = model {
+            models::check(model)?;
         }
-        let config = RunConfig::resolve(flags.0)?;
+        if model == Some(machine::MACHINE_MODEL) {
+            let config =
+                MachineConfig::resolve(flags.0).map_err(|error| self.recipe.located(error))?;
+            let every = Duration::from_secs(self.checkpoint_every);
+            let done = pool(self.threads)?
+                .install(|| machine::train(&config, &self.out, every, self.json));
+            own::note_class(&self.out)?;
+            return done;
+        }
+        let config = RunConfig::resolve(flags.0).map_err(|error| self.recipe.located(error))?;
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
         let mut display = Display::new(config.name(), config.epochs);
@@ -100,10 +109,11 @@ impl Args {
         });
         // Before any error, so that it gets a line of its own.
         display.finish();
+        own::note_class(&self.out)?;
         let results = match outcome? {
             Outcome::Stopped { epoch } => {
                 return Err(Interrupted(format!(
-                    "stopped after epoch {epoch} of {}; to go on, start the same command again",
+                    "stopped after epoch {epoch} of {}; to resume, start the same command again",
                     config.epochs
                 ))
                 .into());
@@ -132,6 +142,7 @@ impl Args {
             );
             let table = scores_table::render(&results.test);
             output::print(&format!("{head}\n{table}Written to {}.\n", self.out.display()))?;
+            output::next(&format!("pgn serve {}", self.out.display()));
         }
         Ok(())
     }

@@ -6,15 +6,17 @@ use anyhow::{Result, bail};
 use pgn_lab::{Run, Shape, Verdict, machine::MachineRun, verify_all, verify_shape};
 use serde::Serialize;
 
-use crate::{machine, output, threads::pool};
+use crate::{demo::thousands, machine, output, steps::Steps, threads::pool};
 
-/// Try a model on every small forest with every pair of operands, and on deep ones.
+/// Test a pgn-exact model on every small forest and on deep ones, or a machine at random
 ///
-/// For models with an iterated processor, which carry nothing but pointers from one operation to
-/// the next: a model that is right from every state is always right. Every forest of up to --nodes
-/// nodes is tried, then chains, brooms, stars and random forests of doubling size, up to --depth
-/// nodes. Machines are certified anew and run next to their program on random operations of up to
-/// --depth nodes. The smallest case that goes wrong is drawn, and the exit code is not 0.
+/// pgn-exact carries nothing but pointers from one operation to the next, so a model that is right
+/// from every state is always right. Tries every forest of up to --nodes nodes with every pair of
+/// operands, then chains, brooms, stars and random forests of up to --depth nodes. A machine
+/// (pgn-machine) is certified again and compared with its program on random operations. Other
+/// models cannot be verified: they carry latents.
+///
+/// Draws the smallest case that goes wrong, and exits with 1 if there is one.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn verify runs/forest-exact
@@ -61,21 +63,27 @@ impl Args {
         }
         let run = Run::load(&self.run)?;
         let (model, task) = (run.model(), run.task()?);
+        let sizes: Vec<usize> = std::iter::successors(Some(16), |n| Some(2 * n))
+            .take_while(|&n| n <= self.depth)
+            .collect();
+        let small = 2..=self.nodes as usize;
+        let steps = Steps::new("verify", small.clone().count() + Shape::ALL.len() * sizes.len());
         let verdicts = pool(self.threads)?.install(|| -> Result<Vec<Verdict>> {
             let mut verdicts = Vec::new();
-            for nodes in 2..=self.nodes as usize {
-                verdicts.push(verify_all(model, task, nodes)?);
+            for nodes in small {
+                let what = format!("all forests of {nodes} nodes");
+                verdicts.push(steps.step(&what, || verify_all(model, task, nodes))?);
             }
             for shape in Shape::ALL {
-                let mut nodes = 16;
-                while nodes <= self.depth {
+                for &nodes in &sizes {
                     let (pairs, seed) = (self.pairs, self.seed);
-                    verdicts.push(verify_shape(model, task, shape, nodes, pairs, seed)?);
-                    nodes *= 2;
+                    let verify = || verify_shape(model, task, shape, nodes, pairs, seed);
+                    verdicts.push(steps.step(&format!("deep forests, n = {nodes}"), verify)?);
                 }
             }
             Ok(verdicts)
         })?;
+        drop(steps);
         let wrong: u64 = verdicts.iter().map(|verdict| verdict.wrong).sum();
         let tried: u64 = verdicts.iter().map(|verdict| verdict.transitions).sum();
         if self.json {
@@ -97,10 +105,13 @@ impl Args {
             let failures = verdicts.iter().filter_map(|verdict| verdict.failure.as_ref());
             if let Some(smallest) = failures.min_by_key(|failure| failure.before.len()) {
                 text += &format!("\nThe smallest that went wrong:\n{}", smallest.picture());
+            } else {
+                text += &format!("\nAll {} transitions are right.\n", thousands(tried as usize));
             }
             output::print(&text)?;
         }
         if wrong > 0 {
+            let (wrong, tried) = (thousands(wrong as usize), thousands(tried as usize));
             bail!("{wrong} of {tried} transitions are wrong");
         }
         Ok(())

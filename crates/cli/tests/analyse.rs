@@ -27,6 +27,17 @@ fn from_runs_to_analyses_figures_and_a_report() {
 
     let printed = stdout(here, "analyse grid --out made/analyses.json --threads 1");
     for words in [
+        "DISJOINT-SET UNION\n",
+        "\nshare of nodes: u and v ",
+        "\ngnn: both ",
+        "PGN amplifies the credit of relevant nodes (appendix D)\n  ",
+    ] {
+        assert!(printed.contains(words), "{words} in: {printed}");
+    }
+    assert!(!printed.contains("gnn: depth"), "a model without pointers has no depth");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+    let printed = stdout(here, "analyse grid --markdown");
+    for words in [
         "## Disjoint-set union",
         "## Link/cut tree",
         "| | n = 8 | n = 20 |",
@@ -72,7 +83,7 @@ fn from_runs_to_analyses_figures_and_a_report() {
         expected.iter().flat_map(|name| [format!("{name}.png"), format!("{name}.svg")]).collect();
     files.sort();
     assert_eq!(drawn, files);
-    assert!(expected.iter().all(|name| told.contains(&format!("{name}: "))));
+    assert!(expected.iter().all(|name| told.contains(&format!("pictures/here/{name}.svg, .png "))));
     stdout(here, "figures made --out again");
     for name in &drawn {
         let [a, b] =
@@ -141,7 +152,7 @@ fn what_cannot_be_done_is_said_in_a_sentence_and_nothing_is_written() {
         ("analyse nowhere --out out", "nowhere"),
         ("analyse empty --out out", "empty has no finished run in it"),
         ("analyse whole empty --out out", "empty has no finished run in it"),
-        ("analyse whole --models gnn --out out", "--models names gnn"),
+        ("analyse whole --models gnn --out out", "--models: no run of gnn"),
         ("analyse without --out out", "without/model.safetensors: there is no trained model here"),
         ("analyse whole damaged --out out", "damaged/model.safetensors"),
         ("analyse whole --threads 0 --out out", "--threads is 0"),

@@ -133,7 +133,7 @@ fn trouble_is_one_line_and_leaves_no_file() {
         ("--task dsu --nodes 20000000 --ops 1 --out a.st", "at most 2^24"),
         ("--task dsu --nodes 20 --ops 0 --out a.st", "ops = 0"),
         ("--task dsu --nodes 20 --count 0 --out a.st", "count = 0"),
-        ("--task heap --nodes 20 --out a.st", "unknown task `heap`: the known ones are dsu, lct"),
+        ("--task heap --nodes 20 --out a.st", "there is no task 'heap'; expected one of dsu, lct"),
         (
             "--task dsu --nodes 4 --operations same.csv --out a.st",
             "same.csv: line 2: u and v are both 2",
@@ -144,7 +144,7 @@ fn trouble_is_one_line_and_leaves_no_file() {
         ),
         (
             "--task dsu --nodes 4 --operations empty.csv --out a.st",
-            "empty.csv: it holds no operations",
+            "empty.csv: no operations; expected",
         ),
         ("--task dsu --nodes 4 --operations none.csv --out a.st", "cannot read none.csv: "),
         ("--task dsu --nodes 20 --out none/a.st", "cannot write none/a.st: "),

@@ -18,7 +18,7 @@ fn from_training_to_a_compiled_machine() {
 
     let text = stdout(folder, "certify run");
     assert!(text.contains("certified, 40 of 40 consistent views right"), "{text}");
-    assert!(text.contains("By induction over micro-steps"), "{text}");
+    assert!(text.replace('\n', " ").contains("By induction over micro-steps"), "{text}");
     let certificate: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("run/certificate.json")).unwrap())
             .unwrap();
@@ -51,6 +51,9 @@ fn from_training_to_a_compiled_machine() {
     stdout(folder, &train);
     std::fs::copy(folder.join("other/model.safetensors"), folder.join("run/model.safetensors"))
         .unwrap();
+    // The run's checksums notice first; without them the certificate does.
+    assert!(refused(folder, "compile run").contains("model.safetensors"));
+    std::fs::remove_file(folder.join("run/results.json")).unwrap();
     assert!(refused(folder, "compile run").contains("is for other weights"));
 }
 
@@ -79,4 +82,41 @@ fn built_in_machines_need_no_directory() {
     assert!(refused(folder, "eval splay").contains("no data sets of splay"));
     assert!(refused(folder, "certify nothing").contains("built-in"));
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+}
+
+#[test]
+fn judge_answers_and_names_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run =
+        |line: &str, input: &str| pgn(folder, line).write_stdin(input.to_owned()).output().unwrap();
+    let sets = "4 3\n0 0 1\n1 0 1\n1 0 2\n";
+    for mode in ["network", "compiled"] {
+        let done = run(&format!("judge unionfind dsu --mode {mode} --stats"), sets);
+        assert_eq!(String::from_utf8_lossy(&done.stdout), "1\n0\n");
+        let stats: serde_json::Value = serde_json::from_slice(&done.stderr).unwrap();
+        assert_eq!(stats["operations"], 3);
+    }
+    let done = run("judge minimum_spanning_tree dsu", "3 3\n0 1 5\n1 2 3\n2 0 4\n");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "7\n1 2\n");
+    let done = run("judge incremental_minimum_spanning_forest lct", "3 3\n0 1 5\n1 2 3\n2 0 4\n");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "-1 -1 0\n");
+    let done = run("judge dynamic_tree_vertex_add_path_sum lct", "2 2\n1 2\n0 1\n1 0 5\n2 0 1\n");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "8\n");
+
+    std::fs::write(folder.join("g.gr"), "p sp 3 3\na 1 2 5\na 2 3 3\na 3 1 4\n").unwrap();
+    let done = run("judge minimum_spanning_tree dsu --graph g.gr", "");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "7\n1 2\n");
+    let done = run("judge unionfind dsu --graph g.gr", "");
+    assert!(String::from_utf8_lossy(&done.stderr).contains("--graph is for minimum_spanning_tree"));
+
+    let done = run("judge unionfind dsu", "4 1\n0 0 9\n");
+    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&done.stderr),
+        "error: line 2: found `9`; expected v, a whole number from 0 to 3\n"
+    );
+    assert_eq!(run("judge sorting dsu", "").status.code(), Some(2));
+    let done = run("judge unionfind lct", sets);
+    assert!(String::from_utf8_lossy(&done.stderr).contains("is no disjoint-set union"));
 }

@@ -48,7 +48,7 @@ fn killed_and_resumed(settings: &str) {
     let last = common::pgn(here, &command).output().unwrap();
     assert!(last.status.success());
     let stderr = String::from_utf8_lossy(&last.stderr);
-    assert!(stderr.contains("going on from epoch") || stderr.contains("finished"), "{stderr}");
+    assert!(stderr.contains("resuming from epoch") || stderr.contains("finished"), "{stderr}");
     assert_same_outcome(&here.join("whole"), &run);
     let events = |run: &str| {
         let path = here.join(run).join("events.out.tfevents.pgn");
@@ -102,7 +102,7 @@ fn ctrl_c_leaves_a_run_that_goes_on() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains(&format!("going on from epoch {stopped}")), "{stderr}");
+    assert!(stderr.contains(&format!("resuming from epoch {stopped}")), "{stderr}");
 
     // Another config is refused, and so are damaged checkpoints, one sentence each.
     let sentence = refused(here, &format!("{command} --clip 2"));

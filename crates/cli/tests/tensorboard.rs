@@ -1,8 +1,8 @@
 //! Event files read by TensorBoard itself.
 //!
 //! Needs a Python with `tensorboard`: the one named by `PGN_PYTHON`, or `python3`, or else a
-//! virtual environment that is made under the target directory. Where none can be had, the test
-//! says so and checks nothing; `pgn-lab` reads the files with a reader of its own in any case.
+//! virtual environment that is made under the target directory. If none is available, the
+//! test says so and checks nothing; `pgn-lab` reads the files with a reader of its own in any case.
 
 mod common;
 

@@ -132,7 +132,10 @@ fn data_set_files_stand_in_for_sampled_sequences() {
     assert_eq!(eval["test"][0], results_without_times(&here.join("sampled"))["test"][0]);
 
     // Another file under the same name is another run.
-    stdout(here, "generate --task dsu --nodes 8 --count 6 --seed 8 --out train.safetensors");
+    stdout(
+        here,
+        "generate --task dsu --nodes 8 --count 6 --seed 8 --out train.safetensors --force",
+    );
     let sentence = refused(
         here,
         "train --seed 7 --epochs 5 --train train.safetensors --validation validation.safetensors \
@@ -206,7 +209,10 @@ fn nonsense_is_refused_in_one_sentence_and_leaves_nothing() {
         ("--config typo.toml", "unknown field `epoch`"),
         ("--config broken.toml", "broken.toml"),
         ("--config nowhere.toml", "nowhere.toml"),
-        ("--model gnn --candidates visited", "candidates visited needs masks"),
+        (
+            "--model gnn --candidates visited",
+            "candidates = \"visited\" requires a model with masks",
+        ),
     ] {
         let sentence = refused(here, &format!("train --out run {arguments}"));
         assert!(sentence.contains(words), "expected '{words}' in: {sentence}");
@@ -223,6 +229,10 @@ fn a_stranger_in_the_run_directory_is_refused() {
     stdout(here, &format!("train --epochs 2 --out run {SMALL}"));
     stdout(here, &format!("train --epochs 2 --features 16 --out other {SMALL}"));
     fs::copy(here.join("other/model.safetensors"), here.join("run/model.safetensors")).unwrap();
+    // The run's checksums notice first; without them the shapes do.
+    let sentence = refused(here, "eval run");
+    assert!(sentence.contains("run/model.safetensors: it is damaged or of another"), "{sentence}");
+    fs::remove_file(here.join("run/results.json")).unwrap();
     let sentence = refused(here, "eval run");
     assert!(sentence.contains("run/model.safetensors: tensor 'encoder."), "{sentence}");
     fs::remove_file(here.join("run/model.safetensors")).unwrap();

@@ -47,6 +47,9 @@ pub enum Forcing {
     Teacher,
     /// The model's own argmax, under the ground truth's masks (`pgn-mo`).
     Own,
+    /// The model's own argmax under its own masks, as in a rollout (`pgn-free`). Losses are on the
+    /// same nodes as with the others.
+    Free,
     /// Sampled from α by adding Gumbel noise to the scores (`dgm`).
     Sampled,
 }
@@ -69,6 +72,62 @@ pub enum Candidates {
     All,
     /// Nodes with mask 0, or the node itself.
     Visited,
+}
+
+/// How often the processor is applied in a rollout. It is at least as often as in training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestLayers {
+    /// As often as in training.
+    #[default]
+    Training,
+    /// In proportion to log n: as often as in training for so many nodes.
+    Nodes(usize),
+    /// In proportion to the depth of u or v, whichever is larger: as often as in training where
+    /// their pointers are so many steps from a root.
+    Depth(usize),
+}
+
+impl TestLayers {
+    /// Whether it is the default, which config files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == TestLayers::default()
+    }
+}
+
+/// How a model reads the graph that comes with a sequence (section 2 of the paper).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputGraph {
+    /// It does not.
+    #[default]
+    None,
+    /// Its edges are added to those of the pointers.
+    Edges,
+    /// Messages along its edges, and from every node to itself, have a function of their own, and
+    /// go into the update beside the others.
+    Head,
+}
+
+impl InputGraph {
+    /// Whether it is the default, which config files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == InputGraph::default()
+    }
+}
+
+/// The most graphs that messages are sent along.
+const MOST_HEADS: usize = 4;
+
+/// The most layers of an operation.
+const MOST_LAYERS: usize = 64;
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(layers: &usize) -> bool {
+    *layers == 1
 }
 
 /// One model of the family.
@@ -98,6 +157,30 @@ pub struct Config {
     pub attention_input: AttentionInput,
     /// Where a pointer may be aimed.
     pub candidates: Candidates,
+    /// How a node's messages become one (equation 8).
+    #[serde(default, skip_serializing_if = "Aggregation::is_max")]
+    pub message_aggregation: Aggregation,
+    /// How the nodes become what the decoder reads (equation 3).
+    #[serde(default, skip_serializing_if = "Aggregation::is_max")]
+    pub readout_aggregation: Aggregation,
+    /// How often the processor is applied to every operation, each time to what it gave before:
+    /// 1 in the paper.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub layers: usize,
+    /// How often it is applied in rollouts.
+    #[serde(default, skip_serializing_if = "TestLayers::is_default")]
+    pub test_layers: TestLayers,
+    /// Whether pointers and masks read a second processor, with weights of its own on the same z.
+    /// The first one's h is what the answer is read from, and what is carried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pointer_processor: bool,
+    /// Further pointer fields of the task's schema that are learnt beside its learnt one, each
+    /// with an attention head and a message function of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pointer_types: Vec<String>,
+    /// How the graph that comes with a sequence is read.
+    #[serde(default, skip_serializing_if = "InputGraph::is_default")]
+    pub input_graph: InputGraph,
     /// Loss weights.
     pub losses: LossWeights,
     /// How initial weights are drawn.
@@ -119,6 +202,12 @@ impl Config {
         matches!(self.pointers, Pointers::Masked | Pointers::Every)
     }
 
+    /// Whether it aims its pointers itself in training, as [`Forcing::Own`] and
+    /// [`Forcing::Free`] do.
+    pub fn aims_in_training(&self) -> bool {
+        matches!(self.forcing, Forcing::Own | Forcing::Free)
+    }
+
     /// Whether there is a masking network ψ (equation 4).
     pub fn has_masks(&self) -> bool {
         self.pointers == Pointers::Masked || self.losses.masks > 0.0
@@ -129,14 +218,31 @@ impl Config {
         self.has_masks() && self.pointers != Pointers::Every
     }
 
-    /// How a node's messages become one (equation 8).
-    pub fn message_aggregation(&self) -> Aggregation {
-        Aggregation::Max
+    /// How many graphs messages are sent along, each with a message function of its own.
+    pub(crate) fn heads(&self) -> usize {
+        1 + self.pointer_types.len() + usize::from(self.input_graph == InputGraph::Head)
     }
 
-    /// How the nodes become what the decoder reads (equation 3).
-    pub fn readout_aggregation(&self) -> Aggregation {
-        Aggregation::Max
+    /// How many pointers a node has.
+    pub(crate) fn types(&self) -> usize {
+        1 + self.pointer_types.len()
+    }
+
+    /// Whether masks and pointers have a processor of their own.
+    pub(crate) fn processors(&self) -> usize {
+        if self.pointer_processor { 2 } else { 1 }
+    }
+
+    /// How often the processor is applied to an operation of a rollout on `nodes` nodes, where u
+    /// and v are up to `depth` pointers from a root.
+    pub(crate) fn layers_in_rollouts(&self, nodes: usize, depth: impl FnOnce() -> usize) -> usize {
+        let layers = self.layers as f64;
+        let wanted = match self.test_layers {
+            TestLayers::Training => layers,
+            TestLayers::Nodes(base) => layers * (nodes as f64).ln() / (base as f64).ln(),
+            TestLayers::Depth(base) => layers * depth() as f64 / base as f64,
+        };
+        (wanted.ceil() as usize).clamp(self.layers, MOST_LAYERS)
     }
 
     /// Whether there are query and key networks (equation 6).
@@ -202,11 +308,62 @@ impl Config {
             return invalid("the self-pointing input reads pointers, but pointers is none".into());
         }
         if self.candidates == Candidates::Visited && !self.has_masks() {
-            return invalid("candidates visited needs masks, which this model has not".into());
+            return invalid("candidates = \"visited\" requires a model with masks".into());
         }
         if self.candidates == Candidates::Visited && self.pointers == Pointers::Every {
             return invalid(
                 "candidates visited needs pointers that heed masks, but pointers is every".into(),
+            );
+        }
+        if !(1..=MOST_LAYERS).contains(&self.layers) {
+            return invalid(format!("layers is {}; expected from 1 to {MOST_LAYERS}", self.layers));
+        }
+        match self.test_layers {
+            TestLayers::Nodes(base) if base < 2 => {
+                return invalid(format!("test_layers.nodes is {base}; expected at least 2"));
+            }
+            TestLayers::Depth(base) if base < 1 => {
+                return invalid(format!("test_layers.depth is {base}; expected at least 1"));
+            }
+            TestLayers::Depth(_) if self.pointers == Pointers::None => {
+                return invalid("test_layers.depth reads pointers, but pointers is none".into());
+            }
+            _ => {}
+        }
+        if self.pointer_processor && !self.has_masks() && !self.has_attention() {
+            return invalid(
+                "pointer_processor is read by masks and pointers, of which the model has neither"
+                    .into(),
+            );
+        }
+        if self.heads() > MOST_HEADS {
+            return invalid(format!(
+                "pointer_types has {} entries; expected at most {} here",
+                self.pointer_types.len(),
+                self.pointer_types.len() + MOST_HEADS - self.heads()
+            ));
+        }
+        let first = |(i, name): (usize, &String)| self.pointer_types[..i].contains(name);
+        if self.pointer_types.iter().enumerate().any(first) {
+            return invalid("pointer_types names a field twice; expected each once".into());
+        }
+        let can_have_types = reads_pointers && self.forcing != Forcing::Sampled;
+        if !self.pointer_types.is_empty() && !can_have_types {
+            return invalid(
+                "pointer_types needs a graph that reads pointers, and pointers that are not \
+                 sampled"
+                    .into(),
+            );
+        }
+        if !self.pointer_types.is_empty() && self.candidates == Candidates::Visited {
+            return invalid(
+                "pointer_types may aim at nodes that are not visited, but candidates is visited"
+                    .into(),
+            );
+        }
+        if !self.input_graph.is_default() && !reads_pointers {
+            return invalid(
+                "input_graph goes beside pointers, but the graph does not read them".into(),
             );
         }
         match self.iterated() {

@@ -74,7 +74,7 @@ mod tests {
         // Deep Sets: the sender's block is the receiver's.
         let config = Config::preset("deepsets").unwrap();
         assert_eq!(training_flop(&config, [sequence]), 2 * 600 * 1024 * 12);
-        assert_eq!(rollout_flop(&config, 20, 30, 0), 2 * 600 * 1024 * 4);
+        assert_eq!(30 * rollout_flop(&config, 20, 1, 0), 2 * 600 * 1024 * 4);
     }
 
     /// A fresh structure of any size: u and v take part, point to themselves, and hear each other

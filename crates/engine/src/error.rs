@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// A model name that is not a preset.
-    #[error("there is no model '{name}'; expected one of {known}")]
+    #[error("there is no model '{name}'; expected one of {known}{}", pgn_structures::did_you_mean(name, known.split(", ")))]
     UnknownModel {
         /// What was asked for.
         name: String,

@@ -1,6 +1,6 @@
 //! What a model is trained on and replays: a sequence with its truth, and pointers it is given.
 
-use pgn_structures::{Node, Operation, Sequence};
+use pgn_structures::{Edge, Node, Operation, Sequence};
 
 use crate::{Config, Error, Pointers};
 
@@ -73,6 +73,27 @@ impl<'a> Example<'a> {
         let mut pointers = sequence.pointers.iter().chain(self.given.into_iter().flatten());
         if let Some(node) = pointers.find(|&&node| node as usize >= n) {
             return wrong(format!("a pointer aims at node {node}; expected a node below {n}"));
+        }
+        for name in &config.pointer_types {
+            let recorded = sequence.fields.pointer(name);
+            let field = recorded.map_err(|error| Error::Input(error.to_string()))?;
+            if field.len() != ops * n {
+                return wrong(format!(
+                    "pointers.{name} of a sequence has {} values; expected {}",
+                    field.len(),
+                    ops * n
+                ));
+            }
+            if let Some(node) = field.iter().find(|&&node| node as usize >= n) {
+                return wrong(format!("a pointer aims at node {node}; expected a node below {n}"));
+            }
+        }
+        if let Some(Edge { u, v, .. }) =
+            sequence.edges.iter().find(|edge| edge.u.max(edge.v) as usize >= n)
+        {
+            return wrong(format!(
+                "the input graph has the edge ({u}, {v}); expected nodes below {n}"
+            ));
         }
         for &Operation { u, v } in sequence.operations {
             if let Some(node) = [u, v].into_iter().find(|&node| node as usize >= n) {

@@ -1,6 +1,6 @@
 //! Who sends messages to whom: neighbour lists made from pointers (equation 7).
 
-use pgn_structures::Node;
+use pgn_structures::{Edge, Node};
 
 use crate::Graph;
 
@@ -70,6 +70,50 @@ impl Neighbours {
             self.starts[i + 1] += 1;
         }
         self.starts.truncate(n + 1);
+    }
+
+    /// The lists of an input graph: both ends of every edge hear each other, and every node itself.
+    pub fn of_edges(nodes: usize, edges: &[Edge]) -> Neighbours {
+        let mut lists: Vec<Vec<Node>> = (0..nodes as Node).map(|node| vec![node]).collect();
+        for &Edge { u, v, .. } in edges {
+            lists[u as usize].push(v);
+            lists[v as usize].push(u);
+        }
+        let mut all = Neighbours { starts: vec![0], nodes: Vec::new() };
+        for mut list in lists {
+            list.sort_unstable();
+            list.dedup();
+            all.nodes.extend(list);
+            all.starts.push(all.nodes.len() as u32);
+        }
+        all
+    }
+
+    /// Takes the lists of another.
+    pub fn copy(&mut self, other: &Neighbours) {
+        self.starts.clone_from(&other.starts);
+        self.nodes.clone_from(&other.nodes);
+    }
+
+    /// Adds the neighbours of another to the lists.
+    pub fn merge(&mut self, other: &Neighbours) {
+        let mut all = Neighbours { starts: vec![0], nodes: Vec::new() };
+        for i in 0..self.starts.len().saturating_sub(1) {
+            let from = all.nodes.len();
+            all.nodes.extend_from_slice(self.of(i));
+            all.nodes.extend_from_slice(other.of(i));
+            all.nodes[from..].sort_unstable();
+            let mut kept = from;
+            for at in from..all.nodes.len() {
+                if at == from || all.nodes[at] != all.nodes[kept - 1] {
+                    all.nodes[kept] = all.nodes[at];
+                    kept += 1;
+                }
+            }
+            all.nodes.truncate(kept);
+            all.starts.push(kept as u32);
+        }
+        *self = all;
     }
 
     /// Neighbours of node i.

@@ -49,13 +49,16 @@ mod readout;
 mod recurrent;
 mod replay;
 mod rows;
+mod search;
 mod simd;
 mod spare;
 mod state;
 mod trainer;
 
 pub use aggregation::Aggregation;
-pub use config::{AttentionInput, Candidates, Config, Forcing, Graph, Pointers};
+pub use config::{
+    AttentionInput, Candidates, Config, Forcing, Graph, InputGraph, Pointers, TestLayers,
+};
 pub use error::Error;
 pub use example::Example;
 pub use initialisation::Initialisation;
@@ -69,6 +72,7 @@ pub use parameters::{Parameters, Tensor};
 pub use preset::{Given, Preset};
 pub use readout::left_alone;
 pub use replay::{Driver, Step};
+pub use search::{Lsh, Search};
 pub use simd::SimdLevel;
 pub use state::{Answer, Move, State};
 pub use trainer::{Trainer, TrainerOptions, TrainerState};

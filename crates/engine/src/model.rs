@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, path::Path};
 use pgn_structures::{Node, given_priorities};
 use rayon::prelude::*;
 
-use crate::{Config, Error, Example, Parameters, SimdLevel, State, processor::Processor};
+use crate::{Config, Error, Example, Parameters, Search, SimdLevel, State, processor::Processor};
 
 /// A network of the family, ready to run.
 ///
@@ -68,6 +68,13 @@ impl Model {
     pub fn on_level(mut self, level: SimdLevel) -> Model {
         self.processor.set_level(level);
         self
+    }
+
+    /// The same model with another way to search for pointers in rollouts over many nodes.
+    pub fn searching(mut self, search: Search) -> Result<Model, Error> {
+        search.check()?;
+        self.processor.set_search(search);
+        Ok(self)
     }
 
     /// What kind of model it is.

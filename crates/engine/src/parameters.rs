@@ -12,7 +12,7 @@ use crate::{Config, Error, iterated, recurrent};
 
 /// The weights, in the order of their random streams. Names may be added at the end; the order
 /// never changes, since initial models depend on it.
-const WEIGHTS: [&str; 11] = [
+const WEIGHTS: [&str; 25] = [
     "encoder.weight",
     "message.weight",
     "update.weight",
@@ -24,6 +24,20 @@ const WEIGHTS: [&str; 11] = [
     "children.weight",
     "global.weight",
     "relation.weight",
+    "message.2.weight",
+    "message.3.weight",
+    "message.4.weight",
+    "pointer.message.weight",
+    "pointer.message.2.weight",
+    "pointer.message.3.weight",
+    "pointer.message.4.weight",
+    "pointer.update.weight",
+    "query.2.weight",
+    "key.2.weight",
+    "query.3.weight",
+    "key.3.weight",
+    "query.4.weight",
+    "key.4.weight",
 ];
 
 /// A tensor's name, shape and place in the flat array.

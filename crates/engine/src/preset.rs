@@ -4,8 +4,8 @@
 use pgn_structures::Feature;
 
 use crate::{
-    AttentionInput, Candidates, Config, Error, Forcing, Graph, Initialisation, Iterated,
-    LossWeights, Pointers, ProcessorKind,
+    Aggregation, AttentionInput, Candidates, Config, Error, Forcing, Graph, Initialisation,
+    InputGraph, Iterated, LossWeights, Pointers, ProcessorKind, TestLayers,
 };
 
 /// Whose pointers a model with [`Pointers::Given`] is given.
@@ -41,7 +41,7 @@ pub struct Preset {
 
 impl Preset {
     /// All presets: the paper's in the order of its tables, then ours.
-    pub const ALL: [Preset; 11] = [
+    pub const ALL: [Preset; 15] = [
         Preset {
             name: "gnn",
             summary: "messages between all pairs of nodes; no pointers",
@@ -57,11 +57,7 @@ impl Preset {
         Preset {
             name: "pgn-nm",
             summary: "pgn without masks: every pointer is re-aimed at every operation",
-            config: || Config {
-                pointers: Pointers::Every,
-                losses: LossWeights { masks: 0.0, ..ALL_LOSSES },
-                ..pgn()
-            },
+            config: pgn_nm,
             ..PAPER
         },
         Preset {
@@ -114,15 +110,38 @@ impl Preset {
         Preset {
             name: "pgn-asym",
             summary: "pgn whose messages flow only from the node pointed to",
-            config: || Config { graph: Graph::Directed, ..pgn() },
+            config: pgn_asym,
             ..PAPER
+        },
+        Preset {
+            name: "pgn-free",
+            summary: "pgn that reads its own masks and pointers in training too",
+            config: || free(pgn()),
+            ..OURS
+        },
+        Preset {
+            name: "pgn-nm-free",
+            summary: "pgn-nm that reads its own pointers in training too",
+            config: || free(pgn_nm()),
+            ..OURS
+        },
+        Preset {
+            name: "pgn-asym-free",
+            summary: "pgn-asym that reads its own masks and pointers in training too",
+            config: || free(pgn_asym()),
+            ..OURS
+        },
+        Preset {
+            name: "pgn-ptrs-free",
+            summary: "messages along the pointers of a trained pgn-free's free rollouts",
+            config: with_given_pointers,
+            given: Some(Given::Teacher("pgn-free")),
+            ..OURS
         },
         Preset {
             name: Config::EXACT,
             summary: "many processor steps per operation, trained on single operations; exact on \
                       structures without hidden state",
-            in_paper: false,
-            given: None,
             config: || Config {
                 features: Feature::ORDERED.to_vec(),
                 attention_input: AttentionInput::Zh,
@@ -131,6 +150,7 @@ impl Preset {
                 processor: ProcessorKind::Iterated(Iterated::default()),
                 ..pgn()
             },
+            ..OURS
         },
     ];
 
@@ -141,6 +161,14 @@ impl Preset {
             name: name.to_owned(),
             known: ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
         })
+    }
+
+    /// The preset whose pointers the model of that name is given, if it is one that has a teacher.
+    pub fn teacher_of(name: &str) -> Option<&'static str> {
+        match Preset::named(name).ok()?.given {
+            Some(Given::Teacher(teacher)) => Some(teacher),
+            _ => None,
+        }
     }
 
     /// Its config.
@@ -177,6 +205,9 @@ impl Config {
 /// What the paper's presets have in common.
 const PAPER: Preset = Preset { name: "", summary: "", in_paper: true, given: None, config: pgn };
 
+/// And the others.
+const OURS: Preset = Preset { in_paper: false, ..PAPER };
+
 const QUERY_LOSS: LossWeights = LossWeights { query: 1.0, pointers: 0.0, masks: 0.0, dgm: 0.0 };
 
 const ALL_LOSSES: LossWeights = LossWeights { pointers: 1.0, masks: 1.0, ..QUERY_LOSS };
@@ -190,10 +221,30 @@ fn pgn() -> Config {
         forcing: Forcing::Teacher,
         attention_input: AttentionInput::H,
         candidates: Candidates::All,
+        message_aggregation: Aggregation::Max,
+        readout_aggregation: Aggregation::Max,
+        layers: 1,
+        test_layers: TestLayers::Training,
+        pointer_processor: false,
+        pointer_types: Vec::new(),
+        input_graph: InputGraph::None,
         losses: ALL_LOSSES,
         initialisation: Initialisation::default(),
         processor: ProcessorKind::Recurrent,
     }
+}
+
+fn pgn_nm() -> Config {
+    let losses = LossWeights { masks: 0.0, ..ALL_LOSSES };
+    Config { pointers: Pointers::Every, losses, ..pgn() }
+}
+
+fn pgn_asym() -> Config {
+    Config { graph: Graph::Directed, ..pgn() }
+}
+
+fn free(config: Config) -> Config {
+    Config { forcing: Forcing::Free, ..config }
 }
 
 fn without_pointers() -> Config {

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use pgn_structures::{Node, Operation, Transition};
+use pgn_structures::{Edge, Node, Operation, Transition};
 
 use crate::{
-    Config, Error, Example, Losses, Parameters, SimdLevel, iterated, recurrent, state::Board,
+    Config, Error, Example, Losses, Parameters, Search, SimdLevel, iterated, recurrent,
+    state::Board,
 };
 
 /// A model's network.
@@ -26,6 +27,8 @@ pub struct Chance {
     pub step: u64,
     /// Running share of right answers.
     pub running_accuracy: f32,
+    /// How likely an operation is teacher-forced where forcing is own or free.
+    pub teacher_probability: f32,
 }
 
 impl Processor {
@@ -68,6 +71,15 @@ impl Processor {
         match self {
             Processor::Recurrent(network) => Arc::make_mut(network).level = level,
             Processor::Iterated(network) => Arc::make_mut(network).level = level,
+        }
+    }
+
+    /// Changes how structures that are started from now on search for pointers. An iterated
+    /// processor has no use for it: few nodes take part in an operation.
+    pub fn set_search(&mut self, search: Search) {
+        match self {
+            Processor::Recurrent(network) => Arc::make_mut(network).search = search,
+            Processor::Iterated(_) => {}
         }
     }
 
@@ -135,6 +147,30 @@ impl Core {
         }
     }
 
+    /// Takes the graph that comes with a sequence.
+    pub fn set_input_graph(&mut self, nodes: usize, edges: &[Edge]) {
+        match self {
+            Core::Recurrent(run) => run.set_input_graph(nodes, edges),
+            Core::Iterated(_) => {}
+        }
+    }
+
+    /// Replaces the pointers of a further type.
+    pub fn set_further(&mut self, number: usize, pointers: &[Node]) {
+        match self {
+            Core::Recurrent(run) => run.set_further(number, pointers),
+            Core::Iterated(_) => {}
+        }
+    }
+
+    /// Pointers of a further type.
+    pub fn further(&self, number: usize) -> Option<&[Node]> {
+        match self {
+            Core::Recurrent(run) => run.further(number),
+            Core::Iterated(_) => None,
+        }
+    }
+
     /// h, \[n, k\].
     pub fn latents(&self) -> &[f32] {
         match self {
@@ -170,7 +206,7 @@ impl Core {
     /// Steps that the last operation took.
     pub fn steps(&self) -> usize {
         match self {
-            Core::Recurrent(_) => 1,
+            Core::Recurrent(run) => run.layers(),
             Core::Iterated(run) => run.steps(),
         }
     }

@@ -1,8 +1,14 @@
 //! The one loop over operations: everything that rolls a model out goes through it.
 
-use std::ops::ControlFlow;
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use pgn_structures::{Node, Operation};
+use pgn_structures::{Edge, Node, Operation};
 
 use crate::{Answer, Error, Example, Model, Move, Pointers, State};
 
@@ -60,6 +66,17 @@ pub trait Driver {
         None
     }
 
+    /// The same of further pointer type `number`, counted from 0.
+    fn given_further(&self, number: usize) -> Option<&[Node]> {
+        let _ = number;
+        None
+    }
+
+    /// The graph that comes with the operations; without edges unless overridden.
+    fn input_graph(&self) -> &[Edge] {
+        &[]
+    }
+
     /// Told after every operation; may stop the replay.
     fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Self::Error>;
 }
@@ -90,22 +107,61 @@ impl Model {
         example: impl Into<Example<'a>>,
         see: impl FnMut(Step<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let example = example.into();
+        let example: Example<'_> = example.into();
         example.check(self.config())?;
-        self.drive(example.sequence.priorities, &mut Along { example, t: 0, see })
+        let types = &self.config().pointer_types;
+        self.drive(example.sequence.priorities, &mut Along { example, types, t: 0, see })
+    }
+
+    /// The same, until `stop` is set by somebody else: even an operation that takes very long is
+    /// then left, and not shown to `see`. Whoever sets it knows that there are steps missing.
+    pub fn replay_until<'a>(
+        &self,
+        example: impl Into<Example<'a>>,
+        stop: &Arc<AtomicBool>,
+        see: impl FnMut(Step<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let example: Example<'_> = example.into();
+        example.check(self.config())?;
+        let types = &self.config().pointer_types;
+        let mut along = Along { example, types, t: 0, see };
+        self.drive_until(example.sequence.priorities, &mut along, Some(stop))
     }
 
     /// The same for operations that a [`Driver`] makes as it goes, in O(n) memory; one node per
     /// priority.
     pub fn drive<D: Driver>(&self, priorities: &[f32], driver: &mut D) -> Result<(), D::Error> {
+        self.drive_until(priorities, driver, None)
+    }
+
+    fn drive_until<D: Driver>(
+        &self,
+        priorities: &[f32],
+        driver: &mut D,
+        stop: Option<&Arc<AtomicBool>>,
+    ) -> Result<(), D::Error> {
         let mut state = self.start_with(priorities)?;
+        if !self.config().input_graph.is_default() {
+            state.set_input_graph(driver.input_graph())?;
+        }
+        if let Some(stop) = stop {
+            state.stop_when(Arc::clone(stop));
+        }
         let mut t = 0;
         while let Some(operation) = driver.next_operation()? {
             let logit = state.apply(operation)?.logit;
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                break;
+            }
             if self.config().pointers == Pointers::Given
                 && let Some(given) = driver.given()
             {
                 state.set_pointers(given)?;
+                for number in 0..self.config().pointer_types.len() {
+                    if let Some(given) = driver.given_further(number) {
+                        state.set_further_pointers(number, given)?;
+                    }
+                }
             }
             if driver.see(Step { t, operation, logit, state: &state })?.is_break() {
                 break;
@@ -119,6 +175,8 @@ impl Model {
 /// The operations of an example.
 struct Along<'a, F> {
     example: Example<'a>,
+    /// Further pointer types.
+    types: &'a [String],
     /// Operations handed out.
     t: usize,
     see: F,
@@ -135,6 +193,15 @@ impl<F: FnMut(Step<'_>) -> ControlFlow<()>> Driver for Along<'_, F> {
 
     fn given(&self) -> Option<&[Node]> {
         self.example.given_after(self.t.checked_sub(1)?)
+    }
+
+    fn given_further(&self, number: usize) -> Option<&[Node]> {
+        let fields = self.example.sequence.fields_after(self.t.checked_sub(1)?);
+        fields.pointer(&self.types[number]).ok()
+    }
+
+    fn input_graph(&self) -> &[Edge] {
+        self.example.sequence.edges
     }
 
     fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Error> {

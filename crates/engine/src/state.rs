@@ -1,6 +1,8 @@
 //! A model at work: a data structure that answers one operation at a time, in O(n·k) memory.
 
-use pgn_structures::{Node, Operation};
+use std::sync::{Arc, atomic::AtomicBool};
+
+use pgn_structures::{Edge, Node, Operation};
 use serde::Serialize;
 
 use crate::{
@@ -118,7 +120,16 @@ impl State {
         Ok(State { core, board })
     }
 
-    /// Processor steps that the last operation took; 1 for the paper's processor.
+    /// Lets an operation that is under way end early, with a result of no use, once `stop` is set.
+    pub(crate) fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        match &mut self.core {
+            // One step an operation: there is nothing to be cut short.
+            Core::Recurrent(_) => {}
+            Core::Iterated(run) => run.stop_when(stop),
+        }
+    }
+
+    /// Processor steps that the last operation took; for the paper's processor, its layers.
     pub fn processor_steps(&self) -> usize {
         self.core.steps()
     }
@@ -177,6 +188,38 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// The graph that comes with the structure, for models that read one
+    /// ([`Config::input_graph`](crate::Config::input_graph)); no edges until it is set.
+    pub fn set_input_graph(&mut self, edges: &[Edge]) -> Result<(), Error> {
+        let n = self.nodes();
+        if let Some(Edge { u, v, .. }) = edges.iter().find(|edge| edge.u.max(edge.v) as usize >= n)
+        {
+            return Err(Error::Input(format!(
+                "the input graph has the edge ({u}, {v}); expected nodes below {n}"
+            )));
+        }
+        self.core.set_input_graph(n, edges);
+        Ok(())
+    }
+
+    /// Replaces the pointers of further type `number`, for models to which they are given.
+    pub fn set_further_pointers(&mut self, number: usize, pointers: &[Node]) -> Result<(), Error> {
+        let n = self.nodes();
+        if pointers.len() != n || pointers.iter().any(|&node| node as usize >= n) {
+            return Err(Error::Input(format!(
+                "the given pointers do not fit; expected {n} nodes, each below {n}"
+            )));
+        }
+        self.core.set_further(number, pointers);
+        Ok(())
+    }
+
+    /// Where every node points by further type `number`
+    /// ([`Config::pointer_types`](crate::Config::pointer_types)).
+    pub fn further_pointers(&self, number: usize) -> Option<&[Node]> {
+        self.core.further(number)
     }
 
     /// Number of nodes.

@@ -11,13 +11,18 @@ pub struct TrainerOptions {
     pub learning_rate: f32,
     /// Scale gradients down to this norm if they are longer.
     pub clip: Option<f32>,
-    /// Where sampled pointers come from.
+    /// Where sampled pointers come from, and which operations are teacher-forced.
     pub seed: u64,
+    /// For models that aim their own pointers in training
+    /// ([`Forcing::Own`](crate::Forcing::Own), [`Forcing::Free`](crate::Forcing::Free)): the
+    /// probability that an operation leaves the truth's pointers behind instead. It is drawn anew
+    /// for every operation of every sequence and step of Adam.
+    pub teacher_probability: f32,
 }
 
 impl Default for TrainerOptions {
     fn default() -> Self {
-        TrainerOptions { learning_rate: 0.005, clip: None, seed: 0 }
+        TrainerOptions { learning_rate: 0.005, clip: None, seed: 0, teacher_probability: 0.0 }
     }
 }
 
@@ -100,8 +105,9 @@ impl Trainer {
         options: TrainerOptions,
         running_accuracy: f32,
     ) -> Result<Trainer, Error> {
-        let TrainerOptions { learning_rate, clip, .. } = options;
+        let TrainerOptions { learning_rate, clip, teacher_probability, .. } = options;
         check_learning_rate(learning_rate)?;
+        check_teacher_probability(teacher_probability, model.config())?;
         if let Some(clip) = clip
             && (clip.is_nan() || clip <= 0.0)
         {
@@ -121,6 +127,13 @@ impl Trainer {
     pub fn set_learning_rate(&mut self, learning_rate: f32) -> Result<(), Error> {
         check_learning_rate(learning_rate)?;
         self.options.learning_rate = learning_rate;
+        Ok(())
+    }
+
+    /// Changes how likely an operation is teacher-forced, for schedules.
+    pub fn set_teacher_probability(&mut self, probability: f32) -> Result<(), Error> {
+        check_teacher_probability(probability, self.model.config())?;
+        self.options.teacher_probability = probability;
         Ok(())
     }
 
@@ -190,6 +203,7 @@ impl Trainer {
             seed: self.options.seed,
             step: self.adam.steps,
             running_accuracy: self.running_accuracy,
+            teacher_probability: self.options.teacher_probability,
         };
         Ok(self.model.processor().gradients(self.model.parameters(), &batch, chance))
     }
@@ -233,6 +247,21 @@ fn check_learning_rate(learning_rate: f32) -> Result<(), Error> {
     Err(Error::Input(format!(
         "the learning rate is {learning_rate}; expected a finite number of at least 0"
     )))
+}
+
+fn check_teacher_probability(probability: f32, config: &Config) -> Result<(), Error> {
+    if !(0.0..=1.0).contains(&probability) {
+        return Err(Error::Input(format!(
+            "the probability of teacher forcing is {probability}; expected a number from 0 to 1"
+        )));
+    }
+    if probability > 0.0 && !config.aims_in_training() {
+        return Err(Error::Input(format!(
+            "the probability of teacher forcing is {probability}, which needs a model with forcing \
+             own or free"
+        )));
+    }
+    Ok(())
 }
 
 fn norm(values: &[f32]) -> f32 {

@@ -6,7 +6,7 @@
 
 use std::{fs, path::PathBuf};
 
-use pgn_engine::{Config, Example, Model, Parameters, SimdLevel, Trainer, TrainerOptions};
+use pgn_engine::{Config, Example, Forcing, Model, Parameters, SimdLevel, Trainer, TrainerOptions};
 use pgn_structures::{Dataset, Operation, Split};
 use safetensors::{SafeTensors, tensor::TensorView};
 
@@ -15,7 +15,7 @@ fn fixtures() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    assert!(paths.len() >= 16, "two tasks for each of eight models, found {}", paths.len());
+    assert!(paths.len() >= 28, "two tasks for each of 14 models, found {}", paths.len());
     paths
 }
 
@@ -31,9 +31,22 @@ fn u32s(view: &TensorView) -> Vec<u32> {
     view.data().as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
 
+/// The model of a fixture, and how likely it is teacher-forced: a preset, or one of the settings of
+/// training that no preset has.
+fn model(name: &str) -> (Config, f32) {
+    let preset = |name: &str| Config::preset(name).unwrap();
+    match name {
+        "pgn-own" => (Config { forcing: Forcing::Own, ..preset("pgn") }, 0.0),
+        "pgn-own-mixed" => (Config { forcing: Forcing::Own, ..preset("pgn") }, 0.5),
+        "pgn-free-mixed" => (preset("pgn-free"), 0.5),
+        _ => (preset(name), 0.0),
+    }
+}
+
 /// A fixture, opened: its model with its weights, and its batch.
 struct Fixture<'a> {
     name: String,
+    options: TrainerOptions,
     file: SafeTensors<'a>,
     model: Model,
     data: Dataset,
@@ -43,7 +56,7 @@ impl<'a> Fixture<'a> {
     fn open(path: &std::path::Path, bytes: &'a [u8]) -> Fixture<'a> {
         let file = SafeTensors::deserialize(bytes).unwrap();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let (preset, task) = name.rsplit_once('-').unwrap();
+        let (named, task) = name.rsplit_once('-').unwrap();
         let priorities = file.tensor("priorities").unwrap();
         let operands = file.tensor("operands").unwrap();
         let data = Dataset {
@@ -63,9 +76,12 @@ impl<'a> Fixture<'a> {
             masks: file.tensor("masks").unwrap().data().to_vec(),
             pointers: u32s(&file.tensor("pointers").unwrap()),
             fields: Default::default(),
+            edges: Vec::new(),
         };
         let k = file.tensor("weights.encoder.bias").unwrap().shape()[0];
-        let config = Config { k, ..Config::preset(preset).unwrap() };
+        let (config, teacher_probability) = model(named);
+        let config = Config { k, ..config };
+        let options = TrainerOptions { teacher_probability, ..TrainerOptions::default() };
         let mut parameters = Parameters::zeros(&config);
         let names: Vec<&str> = parameters.tensors().iter().map(|tensor| tensor.name).collect();
         let in_file = file.names().iter().filter(|name| name.starts_with("weights.")).count();
@@ -75,7 +91,7 @@ impl<'a> Fixture<'a> {
             parameters.get_mut(tensor).unwrap().copy_from_slice(&f32s(&view));
         }
         let model = Model::from_parameters(config, parameters).unwrap();
-        Fixture { name, file, model, data }
+        Fixture { name, options, file, model, data }
     }
 
     fn examples(&self) -> Vec<Example<'_>> {
@@ -111,7 +127,7 @@ fn losses_and_gradients() {
     for_each_fixture(|fixture| {
         for level in [SimdLevel::best(), SimdLevel::portable()] {
             let model = fixture.model.clone().on_level(level);
-            let trainer = Trainer::new(model, TrainerOptions::default()).unwrap();
+            let trainer = Trainer::new(model, fixture.options).unwrap();
             let batch = fixture.examples();
             let (losses, gradients) = trainer.gradients(&batch).unwrap();
             for (name, ours) in [
@@ -135,7 +151,7 @@ fn losses_and_gradients() {
 #[test]
 fn weights_after_ten_steps_of_adam() {
     for_each_fixture(|fixture| {
-        let mut trainer = Trainer::new(fixture.model.clone(), TrainerOptions::default()).unwrap();
+        let mut trainer = Trainer::new(fixture.model.clone(), fixture.options).unwrap();
         let batch = fixture.examples();
         for _ in 0..10 {
             trainer.step(&batch).unwrap();

@@ -35,9 +35,10 @@ fn check(what: &str, config: &Config, set: &Dataset, change: impl Fn(&mut Parame
         change(&mut parameters);
         let net = Net::new(&parameters);
         let batch: Vec<Sequence> = set.sequences().collect();
-        let expected = train(config, &net, &batch, seed);
+        let options = TrainerOptions { seed, ..TrainerOptions::default() };
+        let expected = train(config, &net, &batch, options);
         if expected.margin.least > 1e-5 {
-            assert_gradients(what, config, &parameters, &batch, seed, &expected);
+            assert_gradients(what, config, &parameters, &batch, options, &expected);
             let rolled = rollout(config, &net, batch[0]);
             return assert_rollout(what, config, &parameters, batch[0], &rolled);
         }
@@ -152,6 +153,7 @@ fn sequences_without_operations() {
         masks: &[],
         pointers: &[],
         fields: Default::default(),
+        edges: &[],
     };
     let one = sample("dsu", 5, 2, 0);
     for (name, config) in family() {

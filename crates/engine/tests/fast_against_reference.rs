@@ -4,10 +4,10 @@
 
 mod recurrent_in_f64;
 
-use pgn_engine::Config;
+use pgn_engine::{Config, TrainerOptions};
 use pgn_structures::{Dataset, Sequence};
 use recurrent_in_f64::{
-    cases::{presets, sample, variations, weights},
+    cases::{aiming_in_training, presets, sample_for, variations, weights, with_inputs},
     compare::{CLEAR, assert_gradients, assert_rollout, first_close},
     gradient::train,
     net::Net,
@@ -38,23 +38,35 @@ impl Tally {
 
 /// Losses and gradients of one batch, drawn again until no comparison is close.
 fn check_gradients(name: &str, config: &Config, sizes: &[usize], tally: &mut Tally) {
+    check_gradients_with(0.0, name, config, sizes, tally);
+}
+
+/// The same with some operations teacher-forced.
+fn check_gradients_with(
+    teacher_probability: f32,
+    name: &str,
+    config: &Config,
+    sizes: &[usize],
+    tally: &mut Tally,
+) {
     let what = format!("{name}, k = {}, n = {sizes:?}", config.k);
     for seed in 0..50 {
+        let options = TrainerOptions { seed, teacher_probability, ..TrainerOptions::default() };
         let parameters = weights(config, seed);
         let net = Net::new(&parameters);
         let draw = |(i, &n): (usize, &usize)| {
-            sample(["dsu", "lct"][i % 2], n, 3 - i % 2, seed + 100 * i as u64)
+            sample_for(config, ["dsu", "lct"][i % 2], n, 3 - i % 2, seed + 100 * i as u64)
         };
         let sets: Vec<Dataset> = sizes.iter().enumerate().map(draw).collect();
         let batch: Vec<Sequence> = sets.iter().map(|set| set.sequence(0)).collect();
-        let expected = train(config, &net, &batch, seed);
+        let expected = train(config, &net, &batch, options);
         tally.decisions += expected.margin.decisions;
         if expected.margin.least < CLEAR {
             tally.close += 1;
             continue;
         }
         tally.compared += 1;
-        assert_gradients(&what, config, &parameters, &batch, seed, &expected);
+        assert_gradients(&what, config, &parameters, &batch, options, &expected);
         return;
     }
     panic!("{what}: no batch without close comparisons");
@@ -63,7 +75,7 @@ fn check_gradients(name: &str, config: &Config, sizes: &[usize], tally: &mut Tal
 /// Logits and pointers of a free rollout, up to the first close comparison.
 fn check_rollout(name: &str, config: &Config, n: usize, ops: usize, tally: &mut Tally) {
     let parameters = weights(config, n as u64);
-    let set = sample(["lct", "dsu"][n % 2], n, ops, n as u64);
+    let set = sample_for(config, ["lct", "dsu"][n % 2], n, ops, n as u64);
     let sequence = set.sequence(0);
     let expected = rollout(config, &Net::new(&parameters), sequence);
     let close = first_close(&expected);
@@ -142,6 +154,37 @@ fn variations_of_the_models() {
     for k in [8, 24, 32] {
         for (name, config) in variations(k) {
             for n in [1, 2, 3, 7, 8, 9, 20, 33] {
+                check_gradients(&name, &config, &[n, n], &mut gradients);
+                check_rollout(&name, &config, n, 4, &mut rollouts);
+            }
+        }
+    }
+    gradients.assert_close_comparisons_are_rare();
+    rollouts.assert_most_reach_the_end();
+}
+
+/// Own and free forcing with some operations teacher-forced, and with all of them, which is
+/// teacher forcing.
+#[test]
+fn mixed_forcing() {
+    let mut tally = Tally::default();
+    for (name, config) in aiming_in_training(16) {
+        for probability in [0.2, 0.5, 1.0] {
+            for n in [1, 2, 7, 8, 20, 33] {
+                check_gradients_with(probability, &name, &config, &[n, n], &mut tally);
+            }
+        }
+    }
+    tally.assert_close_comparisons_are_rare();
+}
+
+/// Further pointer types and input graphs.
+#[test]
+fn models_with_further_inputs() {
+    let (mut gradients, mut rollouts) = (Tally::default(), Tally::default());
+    for k in [8, 32] {
+        for (name, config) in with_inputs(k) {
+            for n in [2, 3, 8, 9, 21] {
                 check_gradients(&name, &config, &[n, n], &mut gradients);
                 check_rollout(&name, &config, n, 4, &mut rollouts);
             }

@@ -6,7 +6,7 @@ mod recurrent_in_f64;
 use pgn_engine::Config;
 use pgn_structures::Sequence;
 use recurrent_in_f64::{
-    cases::{presets, sample, variations, weights},
+    cases::{aiming_in_training, presets, sample_for, variations, weights, with_inputs},
     gradient::backward,
     net::Net,
     unroll::{Share, unroll},
@@ -20,9 +20,19 @@ const STEP: f64 = 1e-5;
 const CLEAR: f64 = 1e-3;
 
 fn check(name: &str, config: &Config) {
-    let (sequences, net) = clear_case(config);
+    check_with(0.0, name, config);
+}
+
+fn share(index: usize, teacher_probability: f32) -> Share {
+    let (batch, running_accuracy, seed, adam_steps) = (2, 0.5, 7, 0);
+    Share { batch, index, running_accuracy, seed, adam_steps, teacher_probability }
+}
+
+/// The same with some operations teacher-forced.
+fn check_with(teacher_probability: f32, name: &str, config: &Config) {
+    let share = |index| share(index, teacher_probability);
+    let (sequences, net) = clear_case(config, teacher_probability);
     let batch: Vec<Sequence> = sequences.iter().map(|set| set.sequence(0)).collect();
-    let share = |index| Share { batch: 2, index, running_accuracy: 0.5, seed: 7, adam_steps: 0 };
     let mut gradient = net.zeros_like();
     let mut decisions = Vec::new();
     for (index, &sequence) in batch.iter().enumerate() {
@@ -63,12 +73,13 @@ fn check(name: &str, config: &Config) {
 }
 
 /// A small batch, one sequence of either task, in which no comparison is close.
-fn clear_case(config: &Config) -> ([pgn_structures::Dataset; 2], Net) {
+fn clear_case(config: &Config, teacher_probability: f32) -> ([pgn_structures::Dataset; 2], Net) {
     for seed in 0..500 {
-        let sequences = [sample("dsu", 4, 3, seed), sample("lct", 3, 2, seed)];
+        let sequences =
+            [sample_for(config, "dsu", 4, 3, seed), sample_for(config, "lct", 3, 2, seed)];
         let net = Net::new(&weights(config, seed));
         let clear = sequences.iter().enumerate().all(|(index, set)| {
-            let share = Share { batch: 2, index, running_accuracy: 0.5, seed: 7, adam_steps: 0 };
+            let share = share(index, teacher_probability);
             unroll(config, &net, set.sequence(0), share, None).margin.least > CLEAR
         });
         if clear {
@@ -89,5 +100,19 @@ fn the_paper_s_models() {
 fn variations_of_them() {
     for (name, config) in variations(8) {
         check(&name, &config);
+    }
+}
+
+#[test]
+fn further_inputs() {
+    for (name, config) in with_inputs(8) {
+        check(&name, &config);
+    }
+}
+
+#[test]
+fn mixed_forcing() {
+    for (name, config) in aiming_in_training(8) {
+        check_with(0.5, &name, &config);
     }
 }

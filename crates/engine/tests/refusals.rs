@@ -2,8 +2,8 @@
 //! expected; never a panic.
 
 use pgn_engine::{
-    Candidates, Config, Example, Forcing, Graph, LossWeights, Model, Parameters, Trainer,
-    TrainerOptions,
+    Aggregation, Candidates, Config, Example, Forcing, Graph, InputGraph, LossWeights, Model,
+    Parameters, TestLayers, Trainer, TrainerOptions,
 };
 use pgn_structures::{Feature, Operation, Sequence};
 
@@ -20,6 +20,7 @@ fn sequence() -> Sequence<'static> {
         masks: &[0, 0, 1, 1, 0, 0],
         pointers: &[1, 1, 2, 1, 1, 1],
         fields: Default::default(),
+        edges: &[],
     }
 }
 
@@ -51,6 +52,10 @@ fn configs() {
         ),
         (Config { forcing: Forcing::Own, ..preset("pgn-nm") }, "pointers must be masked"),
         (
+            Config { forcing: Forcing::Free, ..preset("oracle-ptrs") },
+            "the model has no pointers of its own",
+        ),
+        (
             Config { forcing: Forcing::Sampled, ..preset("pgn") },
             "the dgm loss and sampled forcing go together",
         ),
@@ -65,7 +70,7 @@ fn configs() {
         ),
         (
             Config { candidates: Candidates::Visited, ..preset("pgn-nm") },
-            "candidates visited needs masks",
+            "candidates = \"visited\" requires a model with masks",
         ),
         (
             Config {
@@ -74,6 +79,60 @@ fn configs() {
                 ..preset("pgn-nm")
             },
             "candidates visited needs pointers that heed masks",
+        ),
+        (Config { layers: 0, ..pgn.clone() }, "layers is 0; expected from 1 to 64"),
+        (Config { layers: 65, ..pgn.clone() }, "layers is 65; expected from 1 to 64"),
+        (
+            Config { test_layers: TestLayers::Nodes(1), ..pgn.clone() },
+            "test_layers.nodes is 1; expected at least 2",
+        ),
+        (
+            Config { test_layers: TestLayers::Depth(0), ..pgn.clone() },
+            "test_layers.depth is 0; expected at least 1",
+        ),
+        (
+            Config { test_layers: TestLayers::Depth(2), ..preset("gnn") },
+            "test_layers.depth reads pointers, but pointers is none",
+        ),
+        (
+            Config { pointer_processor: true, ..preset("oracle-ptrs") },
+            "pointer_processor is read by masks and pointers",
+        ),
+        (
+            Config { pointer_types: vec!["a".into(), "a".into()], ..pgn.clone() },
+            "pointer_types names a field twice",
+        ),
+        (
+            Config { pointer_types: ["a", "b", "c", "d"].map(String::from).into(), ..pgn.clone() },
+            "pointer_types has 4 entries; expected at most 3",
+        ),
+        (
+            Config {
+                pointer_types: vec!["left".into()],
+                candidates: Candidates::Visited,
+                ..pgn.clone()
+            },
+            "pointer_types may aim at nodes that are not visited",
+        ),
+        (
+            Config { pointer_types: vec!["left".into()], ..preset("dgm") },
+            "pointers that are not sampled",
+        ),
+        (
+            Config { input_graph: InputGraph::Head, ..preset("gnn") },
+            "input_graph goes beside pointers",
+        ),
+        (Config { layers: 2, ..Config::preset("pgn-exact").unwrap() }, "an iterated one has steps"),
+        (
+            Config {
+                message_aggregation: Aggregation::Sum,
+                ..Config::preset("pgn-exact").unwrap()
+            },
+            "an iterated processor aggregates by max",
+        ),
+        (
+            Config { input_graph: InputGraph::Edges, ..Config::preset("pgn-exact").unwrap() },
+            "an iterated processor has one pointer per node and no input graph",
         ),
     ];
     for (config, expected) in cases {
@@ -170,6 +229,20 @@ fn training_options() {
         let options = TrainerOptions { clip: Some(clip), ..default };
         let message = Trainer::new(model.clone(), options).unwrap_err().to_string();
         assert!(message.contains("expected a number above 0"), "{message}");
+    }
+    let free = Model::new(preset("pgn-free"), 0).unwrap();
+    for (model, teacher_probability, what) in [
+        (&free, -0.1, "expected a number from 0 to 1"),
+        (&free, 1.1, "expected a number from 0 to 1"),
+        (&free, f32::NAN, "expected a number from 0 to 1"),
+        (&model, 0.5, "needs a model with forcing own or free"),
+    ] {
+        let options = TrainerOptions { teacher_probability, ..default };
+        let message = Trainer::new(model.clone(), options).unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+        let mut trainer = Trainer::new(model.clone(), default).unwrap();
+        let later = trainer.set_teacher_probability(teacher_probability).unwrap_err();
+        assert_eq!(later.to_string(), message);
     }
     let state = Trainer::new(model, default).unwrap().state();
     let other = preset("gnn");

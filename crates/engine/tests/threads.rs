@@ -34,12 +34,15 @@ fn fifty_steps_of_training() {
     let sampling = Sampling { count: 13, ops: 8, ..Sampling::paper(9) };
     let set = Dataset::sample(&Task::named("lct").unwrap(), &sampling).unwrap();
     let batch: Vec<Sequence> = set.sequences().collect();
-    for preset in ["pgn", "gnn", "dgm"] {
+    for (preset, teacher_probability) in
+        [("pgn", 0.0), ("gnn", 0.0), ("dgm", 0.0), ("pgn-free", 0.0), ("pgn-free", 0.3)]
+    {
         let config = Config { k: 16, ..Config::preset(preset).unwrap() };
+        let options = TrainerOptions { teacher_probability, ..TrainerOptions::default() };
         let initial = Parameters::initial(&config, 3);
         let (weights, _) = on_any_number_of_threads(preset, || {
             let model = Model::from_parameters(config.clone(), initial.clone()).unwrap();
-            let mut trainer = Trainer::new(model, TrainerOptions::default()).unwrap();
+            let mut trainer = Trainer::new(model, options).unwrap();
             let losses: Vec<u64> =
                 (0..50).map(|_| trainer.step(&batch).unwrap().total.to_bits()).collect();
             (bits(trainer.model().parameters().values()), losses)
@@ -73,7 +76,7 @@ impl Large {
     fn sequence(&self) -> Sequence<'_> {
         let Large { priorities, operations, answers, masks, pointers } = self;
         let fields = Default::default();
-        Sequence { priorities, operations, answers, masks, pointers, fields }
+        Sequence { priorities, operations, answers, masks, pointers, fields, edges: &[] }
     }
 }
 

@@ -19,15 +19,27 @@ pub struct Line<'a> {
     pub theirs: Value<'a>,
 }
 
-/// What the models of Table 1 are drawn with, in its order.
-pub const STROKES: [(&str, Stroke); 6] = [
+/// What the models of Table 1 and `pgn-free` are drawn with.
+pub const STROKES: [(&str, Stroke); 7] = [
     ("gnn", Stroke { ink: Ink::Vermilion, width: 2.0, dashes: "8 3" }),
     ("deepsets", Stroke { ink: Ink::Purple, width: 2.0, dashes: "2 3" }),
     ("pgn-nm", Stroke { ink: Ink::Orange, width: 2.2, dashes: "9 3 2 3" }),
     ("pgn", Stroke { ink: Ink::Blue, width: 3.0, dashes: "" }),
+    ("pgn-free", Stroke { ink: Ink::Blue, width: 3.0, dashes: "12 3" }),
     ("pgn-ptrs", Stroke { ink: Ink::Green, width: 2.0, dashes: "5 3" }),
     ("oracle-ptrs", Stroke { ink: Ink::Quiet, width: 2.0, dashes: "" }),
 ];
+
+/// The ink of a model in every figure, by name: the page draws it in the same.
+///
+/// ```
+/// assert_eq!(pgn_figures::model_ink("pgn"), Some("blue"));
+/// assert_eq!(pgn_figures::model_ink("someone-else"), None);
+/// ```
+pub fn model_ink(model: &str) -> Option<&'static str> {
+    let found = STROKES.iter().find(|(name, _)| *name == model);
+    found.map(|(_, stroke)| stroke.ink.name())
+}
 
 /// The picture; `rings` is what the legend calls them, if there are any.
 pub fn draw(

@@ -7,6 +7,7 @@ use crate::{
     Figure,
     layout::{Places, place},
     plot::{Mark, Panel, ceiling, legend},
+    shapes::named,
     svg::{Anchor, Font, Ink, Stroke, Svg},
 };
 
@@ -15,9 +16,9 @@ const FIRST: usize = 4;
 const TRUTH: Stroke = Stroke { ink: Ink::Quiet, width: 2.0, dashes: "6 3" };
 const MODEL: Stroke = Stroke { ink: Ink::Blue, width: 2.4, dashes: "" };
 
-/// The figure of the first `pgn` run on the disjoint-set union, if there is one.
-pub fn figure(analyses: &Analyses) -> Option<Figure> {
-    let run = analyses.of("dsu", "pgn").next()?;
+/// The figure of a model's first run on the disjoint-set union, if there is one.
+pub fn figure(analyses: &Analyses, model: &str) -> Option<Figure> {
+    let run = analyses.of("dsu", model).next()?;
     of_run(run)
 }
 
@@ -74,7 +75,7 @@ pub fn of_run(run: &Analysis) -> Option<Figure> {
          pointers are not the truth's.",
         run.model, run.seed
     );
-    Some(Figure { name: "chain".to_owned(), caption, svg: svg.finish(&heading) })
+    Some(Figure { name: named("chain", &run.model), caption, svg: svg.finish(&heading) })
 }
 
 /// Draws the pointers of `nodes` into a box, as large as there is room for.
@@ -97,7 +98,7 @@ fn forest(
     for &node in nodes.iter().filter(|&&node| pointers[node as usize] != node) {
         let (mut from, mut to) = (place(node), place(pointers[node as usize]));
         if from.1 < to.1 {
-            // The pointer that closes a circle leads down, beside one that leads up.
+            // The pointer that closes a cycle leads down, beside one that leads up.
             (from.0, to.0) = (from.0 + 0.5 * radius, to.0 + 0.5 * radius);
         }
         let stroke = match pointers[node as usize] == truth[node as usize] {

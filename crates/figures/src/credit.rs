@@ -50,7 +50,7 @@ impl Part {
     }
 }
 
-const MODELS: [&str; 2] = ["gnn", "pgn"];
+const MODELS: [&str; 3] = ["gnn", "pgn", "pgn-free"];
 const OPERATED: Ink = Ink::Blue;
 const PATH: Ink = Ink::Orange;
 const NODES: Stroke = Stroke { ink: Ink::Text, width: 1.4, dashes: "5 3" };

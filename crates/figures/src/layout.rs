@@ -19,7 +19,7 @@ pub fn place(pointers: &[Node], nodes: &[Node]) -> Places {
     let mut on_circle = vec![false; pointers.len()];
     for &node in nodes {
         let mut next = node;
-        // The lowest node of a circle comes first, and becomes the root.
+        // The lowest node of a cycle comes first, and becomes the root.
         if depths[node as usize] == 0 && !on_circle[node as usize] {
             roots.push(node);
             while !on_circle[next as usize] {

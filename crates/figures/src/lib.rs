@@ -28,6 +28,7 @@ use pgn_lab::{
     analysis::{ANALYSES, Analyses, tasks},
 };
 
+pub use by_size::model_ink;
 pub use png::png;
 
 /// A figure.
@@ -83,10 +84,12 @@ pub fn of_analyses(analyses: &Analyses) -> Vec<Figure> {
         figures.extend(credit::figure(analyses, task, credit::Part::Z));
         figures.extend(credit::figure(analyses, task, credit::Part::H));
     }
-    figures.extend(chain::figure(analyses));
-    figures.extend(shapes::depth(analyses));
-    figures.extend(shapes::diameter(analyses));
-    figures.extend(shapes::validity(analyses));
+    for model in ["pgn", "pgn-free"] {
+        figures.extend(chain::figure(analyses, model));
+        figures.extend(shapes::depth(analyses, model));
+        figures.extend(shapes::diameter(analyses, model));
+        figures.extend(shapes::validity(analyses, model));
+    }
     figures
 }
 

@@ -12,33 +12,44 @@ use crate::{
     svg::{Anchor, Font, Ink, Stroke, Svg},
 };
 
-const MODEL: &str = "pgn";
 const TRUTH: Stroke = Stroke { ink: Ink::Quiet, width: 2.0, dashes: "6 3" };
 const OURS: Stroke = Stroke { ink: Ink::Blue, width: 2.4, dashes: "" };
+
+/// What the figure of a model is called: `pgn`'s have the plain name.
+pub(crate) fn named(name: &str, model: &str) -> String {
+    match model {
+        "pgn" => name.to_owned(),
+        _ => format!("{name}-{model}"),
+    }
+}
 
 /// One row of numbers out of a study.
 type Row = for<'a> fn(&'a Along) -> &'a [f64];
 
 /// The largest depth, along the rollout.
-pub fn depth(analyses: &Analyses) -> Option<Figure> {
+pub fn depth(analyses: &Analyses, model: &str) -> Option<Figure> {
     let rows: [Row; 2] = [|along| &along.truth_depth, |along| &along.model_depth];
-    beside(analyses, "depth", "How deep pointers are", rows)
+    beside((analyses, model), "depth", "How deep pointers are", rows)
 }
 
 /// The diameter, along the rollout.
-pub fn diameter(analyses: &Analyses) -> Option<Figure> {
+pub fn diameter(analyses: &Analyses, model: &str) -> Option<Figure> {
     let rows: [Row; 2] = [|along| &along.truth_diameter, |along| &along.model_diameter];
-    beside(analyses, "diameter", "How wide pointer graphs are", rows)
+    beside((analyses, model), "diameter", "How wide pointer graphs are", rows)
 }
 
 /// The studies of one task and size, one for each seed.
-fn studies<'a>(analyses: &'a Analyses, task: &'a str, nodes: usize) -> Vec<&'a PointerStudy> {
+fn studies<'a>(
+    (analyses, model): (&'a Analyses, &'a str),
+    task: &'a str,
+    nodes: usize,
+) -> Vec<&'a PointerStudy> {
     let of_size = move |study: &&PointerStudy| study.nodes == nodes;
-    analyses.of(task, MODEL).filter_map(|run| run.pointers.iter().find(of_size)).collect()
+    analyses.of(task, model).filter_map(|run| run.pointers.iter().find(of_size)).collect()
 }
 
-fn sizes(analyses: &Analyses, task: &str) -> Vec<usize> {
-    let first = analyses.of(task, MODEL).next();
+fn sizes((analyses, model): (&Analyses, &str), task: &str) -> Vec<usize> {
+    let first = analyses.of(task, model).next();
     first.map_or_else(Vec::new, |run| run.pointers.iter().map(|study| study.nodes).collect())
 }
 
@@ -47,22 +58,29 @@ fn average(studies: &[&PointerStudy], row: Row) -> Vec<f64> {
 }
 
 /// Truth and model, a panel for each task and size.
-fn beside(analyses: &Analyses, name: &str, heading: &str, rows: [Row; 2]) -> Option<Figure> {
-    let tasks: Vec<&str> =
-        tasks(analyses).into_iter().filter(|task| !sizes(analyses, task).is_empty()).collect();
-    let columns = tasks.iter().map(|task| sizes(analyses, task).len()).max()?;
+fn beside(
+    (analyses, model): (&Analyses, &str),
+    name: &str,
+    heading: &str,
+    rows: [Row; 2],
+) -> Option<Figure> {
+    let tasks: Vec<&str> = tasks(analyses)
+        .into_iter()
+        .filter(|task| !sizes((analyses, model), task).is_empty())
+        .collect();
+    let columns = tasks.iter().map(|task| sizes((analyses, model), task).len()).max()?;
     let (left, top, wide, high, gap) = (82.0, 92.0, 176.0, 150.0, 42.0);
     let row_high = high + 80.0;
     let width = left + columns as f64 * (wide + gap) - gap + 18.0;
     let mut svg = Svg::new(width, top + tasks.len() as f64 * row_high - 34.0);
     svg.text((14.0, 24.0), heading, Font::new(15.0, Ink::Text, Anchor::Start).bold());
-    let marks = [(Mark::Line(TRUTH), "truth"), (Mark::Line(OURS), MODEL)];
+    let marks = [(Mark::Line(TRUTH), "truth"), (Mark::Line(OURS), model)];
     legend(&mut svg, (14.0, 50.0), &marks);
     for (index, task) in tasks.iter().enumerate() {
-        for (column, nodes) in sizes(analyses, task).into_iter().enumerate() {
-            let studies = studies(analyses, task, nodes);
-            let [truth, model] = rows.map(|row| average(&studies, row));
-            let highest = truth.iter().chain(&model).copied().fold(1.0, f64::max);
+        for (column, nodes) in sizes((analyses, model), task).into_iter().enumerate() {
+            let studies = studies((analyses, model), task, nodes);
+            let [truth, ours] = rows.map(|row| average(&studies, row));
+            let highest = truth.iter().chain(&ours).copied().fold(1.0, f64::max);
             let panel = Panel {
                 at: (left + column as f64 * (wide + gap), top + index as f64 * row_high),
                 size: (wide, high),
@@ -71,7 +89,7 @@ fn beside(analyses: &Analyses, name: &str, heading: &str, rows: [Row; 2]) -> Opt
             };
             panel.grid(&mut svg, true);
             panel.steps(&mut svg, &truth, TRUTH);
-            panel.steps(&mut svg, &model, OURS);
+            panel.steps(&mut svg, &ours, OURS);
             panel.floor(&mut svg);
             panel.numbers_below(&mut svg);
             panel.title(&mut svg, &format!("n = {nodes}"));
@@ -83,7 +101,7 @@ fn beside(analyses: &Analyses, name: &str, heading: &str, rows: [Row; 2]) -> Opt
             }
         }
     }
-    let count = analyses.of(tasks[0], MODEL).count();
+    let count = analyses.of(tasks[0], model).count();
     let what = match name {
         "depth" => "the most pointers to follow from a node to its root",
         _ => "the longest of all shortest paths between connected nodes",
@@ -94,26 +112,30 @@ fn beside(analyses: &Analyses, name: &str, heading: &str, rows: [Row; 2]) -> Opt
         if name == "depth" { "Depth" } else { "Diameter" },
         seeds(count)
     );
-    Some(Figure { name: name.to_owned(), caption, svg: svg.finish(heading) })
+    Some(Figure { name: named(name, model), caption, svg: svg.finish(heading) })
 }
 
 /// The share of sequences that are valid, along the rollout, a panel for each task.
-pub fn validity(analyses: &Analyses) -> Option<Figure> {
+pub fn validity(analyses: &Analyses, model: &str) -> Option<Figure> {
     const LINES: [Stroke; 4] = [
         Stroke { ink: Ink::Blue, width: 2.4, dashes: "" },
         Stroke { ink: Ink::Vermilion, width: 2.2, dashes: "8 3" },
         Stroke { ink: Ink::Green, width: 2.2, dashes: "2 3" },
         Stroke { ink: Ink::Purple, width: 2.2, dashes: "9 3 2 3" },
     ];
-    let tasks: Vec<&str> =
-        tasks(analyses).into_iter().filter(|task| !sizes(analyses, task).is_empty()).collect();
+    let tasks: Vec<&str> = tasks(analyses)
+        .into_iter()
+        .filter(|task| !sizes((analyses, model), task).is_empty())
+        .collect();
     let (left, top, wide, high, gap) = (70.0, 92.0, 330.0, 220.0, 30.0);
     let width = left + tasks.len() as f64 * (wide + gap);
     let mut svg = Svg::new(width, top + high + 52.0);
     let heading = "Sequences whose pointers are valid";
     svg.text((14.0, 24.0), heading, Font::new(15.0, Ink::Text, Anchor::Start).bold());
-    let names: Vec<String> =
-        sizes(analyses, tasks.first()?).iter().map(|nodes| format!("n = {nodes}")).collect();
+    let names: Vec<String> = sizes((analyses, model), tasks.first()?)
+        .iter()
+        .map(|nodes| format!("n = {nodes}"))
+        .collect();
     let marks: Vec<_> = names
         .iter()
         .zip(LINES.iter().cycle())
@@ -128,8 +150,9 @@ pub fn validity(analyses: &Analyses) -> Option<Figure> {
             ys: (0.0, 1.0),
         };
         panel.grid(&mut svg, index == 0);
-        for (nodes, &stroke) in sizes(analyses, task).into_iter().zip(LINES.iter().cycle()) {
-            let valid = average(&studies(analyses, task, nodes), |along| &along.valid);
+        for (nodes, &stroke) in sizes((analyses, model), task).into_iter().zip(LINES.iter().cycle())
+        {
+            let valid = average(&studies((analyses, model), task, nodes), |along| &along.valid);
             let place = |(t, &share): (usize, &f64)| ((t as f64 + 1.0) / nodes as f64, share);
             let points: Vec<_> = valid.iter().enumerate().map(place).collect();
             panel.line(&mut svg, &points, stroke);
@@ -143,10 +166,10 @@ pub fn validity(analyses: &Analyses) -> Option<Figure> {
         }
     }
     let caption = format!(
-        "Share of test sequences in which the pointers of `{MODEL}` are valid after so many \
+        "Share of test sequences in which the pointers of `{model}` are valid after so many \
          operations ({}): the same nodes are connected as in the truth, and every pointer leads \
          to a root.",
-        seeds(analyses.of(tasks[0], MODEL).count())
+        seeds(analyses.of(tasks[0], model).count())
     );
-    Some(Figure { name: "validity".to_owned(), caption, svg: svg.finish(heading) })
+    Some(Figure { name: named("validity", model), caption, svg: svg.finish(heading) })
 }

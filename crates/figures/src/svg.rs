@@ -26,6 +26,11 @@ impl Ink {
     const ALL: [Ink; 12] =
         [Text, Quiet, Rule, Back, Panel, Blue, Orange, Green, Vermilion, Purple, Sky, Pale];
 
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        self.colours().0
+    }
+
     /// The name of its class, the colour in the light, the colour in the dark.
     fn colours(self) -> (&'static str, &'static str, &'static str) {
         match self {

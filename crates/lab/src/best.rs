@@ -4,9 +4,9 @@ use pgn_engine::Parameters;
 
 use crate::Scores;
 
-/// The weights with the best validation F₁ among the evaluated epochs. Of equals, the earliest:
-/// the less the 70 sequences have been learnt by heart, the better a model generalises. But of
-/// models that see every transition once, the latest: they have nothing to learn by heart.
+/// The weights with the best validation F₁ among the evaluated epochs. Ties go to the
+/// earliest, which has overfitted the 70 sequences least. Models that see every transition only once
+/// cannot overfit: there, ties go to the latest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
     /// The epoch, counted from 1; 0 is the initial model.

@@ -9,7 +9,7 @@ use pgn_engine::{Config, Parameters, TrainerState};
 use pgn_structures::files::{TensorReader, TensorWriter};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Scores, best::Best};
+use crate::{Error, Result, Scores, best::Best, files};
 
 /// Where a run stands after an epoch.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Checkpoint {
     pub best: Option<Best>,
     /// Time spent training so far, over all sessions.
     pub seconds: f64,
+    /// The sets of instructions that were trained with, in their order; none in files of older
+    /// versions.
+    pub arithmetic: Vec<String>,
 }
 
 /// The metadata that is not a tensor. Floats are kept by their bits.
@@ -32,6 +35,8 @@ struct Progress {
     running_accuracy_bits: u32,
     best: Option<(u64, Scores)>,
     seconds: f64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    arithmetic: Vec<String>,
 }
 
 const FORMAT: &str = "pgn-checkpoint-1";
@@ -46,6 +51,7 @@ impl Checkpoint {
             running_accuracy_bits: self.trainer.running_accuracy.to_bits(),
             best: self.best.as_ref().map(|best| (best.epoch, best.validation.clone())),
             seconds: self.seconds,
+            arithmetic: self.arithmetic.clone(),
         };
         let progress = serde_json::to_string(&progress)
             .map_err(|error| Error::file(path, format!("cannot be made ({error})")))?;
@@ -70,7 +76,7 @@ impl Checkpoint {
 
     /// The epoch that a checkpoint was written after, if there is one.
     pub fn epoch_of(path: &Path) -> Option<u64> {
-        let file = TensorReader::open(path).ok()?;
+        let file = TensorReader::from_bytes(path.to_owned(), files::read(path).ok()?).ok()?;
         let progress: Progress = serde_json::from_str(file.metadata("progress")?).ok()?;
         Some(progress.epoch)
     }
@@ -83,10 +89,12 @@ impl Checkpoint {
                 format!("damaged checkpoint: {what}; delete it to start the run over"),
             )
         };
-        let file = TensorReader::open(path).map_err(|error| match error {
-            pgn_structures::Error::File { trouble, .. } => damaged(&trouble),
-            other => other.into(),
-        })?;
+        let bytes = files::read(path)?;
+        let file =
+            TensorReader::from_bytes(path.to_owned(), bytes).map_err(|error| match error {
+                pgn_structures::Error::File { trouble, .. } => damaged(&trouble),
+                other => other.into(),
+            })?;
         let entry = |key: &str| {
             file.metadata(key).ok_or_else(|| damaged(&format!("its metadata has no '{key}'")))
         };
@@ -133,6 +141,7 @@ impl Checkpoint {
             },
             best,
             seconds: progress.seconds,
+            arithmetic: progress.arithmetic,
         })
     }
 }
@@ -168,6 +177,7 @@ mod tests {
                 parameters: Parameters::initial(&config, 4),
             }),
             seconds: 1.5,
+            arithmetic: vec!["portable".to_owned()],
         };
         (config, checkpoint)
     }
@@ -182,6 +192,7 @@ mod tests {
         assert_eq!(back.trainer, checkpoint.trainer);
         assert_eq!(back.best, checkpoint.best);
         assert_eq!((back.epoch, back.seconds), (17, 1.5));
+        assert_eq!(back.arithmetic, ["portable"]);
         assert_eq!(Checkpoint::epoch_of(&path), Some(17));
 
         let none = Checkpoint { best: None, ..checkpoint };

@@ -76,6 +76,8 @@ impl Collection {
     pub fn gather(runs: &[PathBuf]) -> Result<Collection> {
         let mut runs: Vec<Results> =
             runs.iter().map(|run| Results::load(run)).collect::<Result<_>>()?;
+        // Checksums say something about a directory, not about a row of a table.
+        runs.iter_mut().for_each(|run| run.files.clear());
         runs.sort_by(|a, b| (&a.task, &a.model, a.seed).cmp(&(&b.task, &b.model, b.seed)));
         Collection { runs }.complete()
     }
@@ -150,6 +152,9 @@ impl Collection {
         let mut measured: BTreeMap<(String, u64, [usize; 3]), f64> = BTreeMap::new();
         for run in &mut self.runs {
             let Ok(task) = Task::named(&run.task) else { continue };
+            if !task.is_built_in() {
+                continue;
+            }
             let lacking =
                 |test: &&mut TestScores| test.counting_f1.is_none() && test.execution.is_none();
             for test in run.test.iter_mut().filter(lacking) {
@@ -271,6 +276,8 @@ mod tests {
             test,
             timing: Timing::default(),
             version: String::new(),
+            arithmetic: Vec::new(),
+            files: Default::default(),
         }
     }
 

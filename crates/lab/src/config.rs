@@ -4,22 +4,25 @@
 //! file, from flags or both; [`RunConfig::resolve`] lays them over the defaults, and what comes
 //! out is written to `config.toml` whole, so that a run can be repeated from it alone.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use pgn_engine::{Config, Given, Pointers, Preset};
-use pgn_structures::{Curriculum, Sampling, Task};
+use pgn_structures::{Sampling, Task};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::{Decay, Error, Result, files};
+use crate::{
+    DataConfig, Decay, Error, FormatVersion, Result, TestConfig, Transitions, files,
+    format::versioned, overlay, settings,
+};
 
 /// All that determines a run. The number of threads is not in here: it changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
+    /// Of the file that it was read from.
+    #[serde(default, skip_serializing)]
+    pub format_version: FormatVersion,
     /// The data structure to imitate: `dsu`, `lct`, or a user's own.
     pub task: String,
     /// The preset the network started from: `pgn`, `gnn`, ...
@@ -40,82 +43,19 @@ pub struct RunConfig {
     pub batch: usize,
     /// Epochs from one evaluation on the validation set to the next.
     pub evaluate_every: u64,
+    /// For models that aim their own pointers in training: the probability that an operation is
+    /// teacher-forced, in the first epoch at least.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub teacher_probability: f64,
+    /// The same in the last epoch, where it changes; linear in between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub final_teacher_probability: Option<f64>,
     /// What is trained on.
     pub data: DataConfig,
     /// What is tested on at the end.
     pub test: TestConfig,
     /// The network, as the engine has it.
     pub network: Config,
-}
-
-/// Training and validation sequences.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataConfig {
-    /// Nodes per sequence; several sizes are trained on together.
-    pub nodes: Vec<usize>,
-    /// Operations per sequence, for each size.
-    pub ops: Vec<usize>,
-    /// Training sequences, over all sizes.
-    pub sequences: usize,
-    /// Validation sequences, over all sizes.
-    pub validation_sequences: usize,
-    /// Whether every epoch has fresh training sequences.
-    pub stream: bool,
-    /// Trains on single transitions instead of whole sequences, `sequences` of them an epoch,
-    /// fresh in every one: for models with an iterated processor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transitions: Option<Transitions>,
-    /// A data-set file to train on instead of sampled sequences.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub train: Option<PathBuf>,
-    /// Its checksum.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub train_crc32c: Option<u32>,
-    /// A data-set file to validate on instead of sampled sequences.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validation: Option<PathBuf>,
-    /// Its checksum.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validation_crc32c: Option<u32>,
-    /// The run directory of the model whose pointers `pgn-ptrs` is given; in a file, from the
-    /// file's own folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub teacher: Option<PathBuf>,
-    /// The checksum of its `model.safetensors`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub teacher_crc32c: Option<u32>,
-}
-
-/// Which transitions are trained on; sizes are those of the data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Transitions {
-    /// The share that starts from a random forest, from 0 to 1; the others start from what random
-    /// operations have made of a fresh structure.
-    pub forests: f64,
-    /// How much random forests are biased to be deep, from 0 to 1.
-    pub depth: f64,
-}
-
-impl DataConfig {
-    /// What transitions are drawn from, if they are what is trained on.
-    pub fn curriculum(&self) -> Option<Curriculum> {
-        let Transitions { forests, depth } = *self.transitions.as_ref()?;
-        Some(Curriculum { nodes: self.nodes.clone(), forests, depth })
-    }
-}
-
-/// Test sequences.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TestConfig {
-    /// Nodes per sequence, one test set for each.
-    pub nodes: Vec<usize>,
-    /// Operations per sequence, for each size.
-    pub ops: Vec<usize>,
-    /// Sequences in each test set.
-    pub sequences: usize,
 }
 
 impl RunConfig {
@@ -147,6 +87,7 @@ impl RunConfig {
     fn of_the_paper(task: &str, model: &str, seed: u64) -> Result<RunConfig> {
         let test_nodes = vec![20, 50, 100, 200];
         Ok(RunConfig {
+            format_version: FormatVersion,
             task: task.to_owned(),
             model: model.to_owned(),
             seed,
@@ -157,6 +98,8 @@ impl RunConfig {
             clip: 1.0,
             batch: 70,
             evaluate_every: 1,
+            teacher_probability: 0.0,
+            final_teacher_probability: None,
             data: DataConfig {
                 nodes: vec![20],
                 ops: vec![30],
@@ -224,9 +167,9 @@ impl RunConfig {
 
         let mut table = Table::try_from(&config).map_err(|e| Error::Config(e.to_string()))?;
         overlay(&mut table, settings);
-        config = table.try_into().map_err(|error: toml::de::Error| {
-            Error::Config(error.message().lines().collect::<Vec<_>>().join("; "))
-        })?;
+        config = table
+            .try_into()
+            .map_err(|error: toml::de::Error| Error::Config(settings::wrong(&error)))?;
         if !ops_given {
             config.data.ops = config.data.nodes.iter().copied().map(Sampling::paper_ops).collect();
         }
@@ -274,10 +217,9 @@ impl RunConfig {
     /// A user's settings in a TOML file, for [`RunConfig::resolve`]. A teacher is looked for
     /// beside the file, where a run keeps its own.
     pub fn read_settings(path: &Path) -> Result<Table> {
-        let parsed = files::read_text(path)?.parse::<Table>();
-        let mut settings = parsed.map_err(|error: toml::de::Error| {
-            Error::file(path, error.message().lines().collect::<Vec<_>>().join("; "))
-        })?;
+        let text = files::read_text(path)?;
+        let parsed = text.parse::<Table>();
+        let mut settings = parsed.map_err(|error| settings::wrong_in(path, &text, &error))?;
         let teacher = settings.get_mut("data").and_then(|data| data.get_mut("teacher"));
         if let (Some(Value::String(teacher)), Some(folder)) = (teacher, path.parent()) {
             *teacher = folder.join(&*teacher).display().to_string();
@@ -318,6 +260,20 @@ impl RunConfig {
                  no clipping",
                 self.clip
             ));
+        }
+        for (key, probability) in [
+            ("teacher_probability", Some(self.teacher_probability)),
+            ("final_teacher_probability", self.final_teacher_probability),
+        ] {
+            let probability = probability.unwrap_or(0.0);
+            if !(0.0..=1.0).contains(&probability) {
+                return invalid(format!("{key} is {probability}; expected a number from 0 to 1"));
+            }
+            if probability > 0.0 && !self.network.aims_in_training() {
+                return invalid(format!(
+                    "{key} is {probability}, which requires network.forcing = \"own\" or \"free\""
+                ));
+            }
         }
         if self.evaluate_every == 0 {
             return invalid("evaluate_every is 0; expected at least 1".into());
@@ -380,6 +336,9 @@ impl RunConfig {
                 "data.teacher is set, but model {} is not given pointers",
                 self.model
             )),
+            (_, Some(_)) if !self.network.pointer_types.is_empty() => invalid(
+                "data.teacher gives one pointer per node; expected no network.pointer_types".into(),
+            ),
             _ => Ok(()),
         }
     }
@@ -389,7 +348,12 @@ impl RunConfig {
         format!("{} {} seed {}", self.task, self.model, self.seed)
     }
 
-    /// The TOML text of `config.toml`.
+    /// The text of a new `config.toml`: the settings, and the version of the format.
+    pub fn file_text(&self) -> String {
+        versioned(&self.to_toml())
+    }
+
+    /// The settings as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|_| unreachable!("every field has a TOML form"))
     }
@@ -397,8 +361,8 @@ impl RunConfig {
     /// Reads a `config.toml`.
     pub fn load(path: &Path) -> Result<RunConfig> {
         let text = files::read_text(path)?;
-        let config: RunConfig = toml::from_str(&text)
-            .map_err(|error| Error::file(path, error.message().replace('\n', "; ")))?;
+        let config: RunConfig =
+            toml::from_str(&text).map_err(|error| settings::wrong_in(path, &text, &error))?;
         config.validate().map_err(|error| Error::file(path, error.to_string()))?;
         Ok(config)
     }
@@ -406,14 +370,7 @@ impl RunConfig {
     /// The first key in which two configs describe different runs, with both values; paths are
     /// compared by what was in the files.
     pub fn difference(&self, other: &RunConfig) -> Option<(String, String, String)> {
-        let (ours, theirs) = (self.flat(), other.flat());
-        let mut keys = ours.keys().chain(theirs.keys());
-        keys.find(|key| ours.get(*key) != theirs.get(*key)).map(|key| {
-            let value = |flat: &BTreeMap<String, String>| {
-                flat.get(key).cloned().unwrap_or_else(|| "absent".to_owned())
-            };
-            (key.clone(), value(&ours), value(&theirs))
-        })
+        settings::difference(&self.flat(), &other.flat())
     }
 
     /// The settings that differ from the defaults for this task, model and seed, by key.
@@ -427,15 +384,17 @@ impl RunConfig {
     }
 
     /// Every value by its dotted key, without paths: what was in the files is compared.
-    fn flat(&self) -> BTreeMap<String, String> {
+    pub(crate) fn flat(&self) -> BTreeMap<String, String> {
         let mut config = self.clone();
         config.data.train = None;
         config.data.validation = None;
         config.data.teacher = None;
-        let mut flat = BTreeMap::new();
-        flatten("", Value::try_from(&config).ok(), &mut flat);
-        flat
+        settings::flat(Value::try_from(&config).ok())
     }
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 fn check_sizes(table: &str, nodes: &[usize], ops: &[usize]) -> Result<()> {
@@ -474,33 +433,5 @@ fn note_checksum(path: &Path, noted: &mut Option<u32>) -> Result<()> {
             *noted = Some(found);
             Ok(())
         }
-    }
-}
-
-/// Lays `over` over `under`, table by table.
-pub fn overlay(under: &mut Table, over: Table) {
-    for (key, value) in over {
-        match (under.get_mut(&key), value) {
-            (Some(Value::Table(under)), Value::Table(over)) => overlay(under, over),
-            (Some(Value::Float(under)), Value::Integer(over)) => *under = over as f64,
-            (_, value) => {
-                under.insert(key, value);
-            }
-        }
-    }
-}
-
-fn flatten(prefix: &str, value: Option<Value>, flat: &mut BTreeMap<String, String>) {
-    match value {
-        Some(Value::Table(table)) => {
-            for (key, value) in table {
-                let dot = if prefix.is_empty() { "" } else { "." };
-                flatten(&format!("{prefix}{dot}{key}"), Some(value), flat);
-            }
-        }
-        Some(value) => {
-            flat.insert(prefix.to_owned(), value.to_string());
-        }
-        None => {}
     }
 }

@@ -33,6 +33,24 @@ fn round_trip_through_toml() {
     }
 }
 
+/// Settings that are newer than committed configs are written only where they are used.
+#[test]
+fn mixed_forcing_is_written_where_there_is_any() {
+    let plain = RunConfig::resolve(toml! { model = "pgn-free" }).unwrap();
+    assert!(!plain.to_toml().contains("teacher_probability"));
+    let settings = toml! {
+        teacher_probability = 1
+        final_teacher_probability = 0.25
+        network = { forcing = "own" }
+    };
+    let mixed = RunConfig::resolve(settings).unwrap();
+    assert_eq!((mixed.teacher_probability, mixed.final_teacher_probability), (1.0, Some(0.25)));
+    let keys: Vec<String> = mixed.departures().into_keys().collect();
+    assert_eq!(keys, ["final_teacher_probability", "network.forcing", "teacher_probability"]);
+    let back: RunConfig = toml::from_str(&mixed.to_toml()).unwrap();
+    assert_eq!(back, mixed);
+}
+
 #[test]
 fn a_resolved_config_resolves_to_itself() {
     let config = RunConfig::resolve(toml! {
@@ -70,7 +88,7 @@ fn nonsense_is_refused_by_name() {
     for (settings, words) in [
         (toml! { epoch = 3 }, "unknown field `epoch`"),
         (toml! { data = { node = [3] } }, "unknown field `node`"),
-        (toml! { network = { layers = 3 } }, "unknown field `layers`"),
+        (toml! { network = { layer = 3 } }, "unknown field `layer`"),
         (toml! { network = { losses = { mask = 1.0 } } }, "unknown field `mask`"),
         (toml! { epochs = (-1) }, "-1"),
         (toml! { epochs = "many" }, "invalid type"),
@@ -89,6 +107,11 @@ fn nonsense_is_refused_by_name() {
         (toml! { decay = "linear" }, "unknown variant `linear`"),
         (toml! { final_fraction = 1.5 }, "final_fraction is 1.5"),
         (toml! { decay = "exponential"  final_fraction = 0.0 }, "never gets there"),
+        (toml! { teacher_probability = 0.5 }, "requires network.forcing"),
+        (toml! { final_teacher_probability = 0.5 }, "requires network.forcing"),
+        (toml! { model = "pgn-free"  teacher_probability = 1.5 }, "teacher_probability is 1.5"),
+        (toml! { model = "pgn-free"  teacher_probability = nan }, "teacher_probability is NaN"),
+        (toml! { network = { forcing = "forced" } }, "unknown variant `forced`"),
         (toml! { batch = 0 }, "batch is 0"),
         (toml! { batch = 71 }, "batch is 71"),
         (toml! { evaluate_every = 0 }, "evaluate_every is 0"),

@@ -127,6 +127,7 @@ mod tests {
             masks: &[1; 25],
             pointers: &[0; 25],
             fields: Default::default(),
+            edges: &[],
         };
         let cells: Vec<_> = counted(sequence).collect();
         // 0 and 1 new; 0 once, 2 new; 1 once, 0 twice; both twice or more; both new again.

@@ -12,6 +12,8 @@ use crate::{Examples, Result, RunConfig, TestConfig, files, teacher::Teacher};
 pub struct Data {
     task: Task,
     given: Given,
+    /// Whether the run's model reads further pointer fields.
+    reads_fields: bool,
     train: Vec<Examples>,
     validation: Vec<Examples>,
 }
@@ -47,12 +49,15 @@ impl Data {
     pub fn tests_only(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
         let given = match (config.network.pointers, &config.data.teacher) {
             (Pointers::Given, Some(_)) => {
-                Given::Teachers(Teacher::load(&run.join(files::TEACHER), task.name())?)
+                let crc32c = config.data.teacher_crc32c;
+                Given::Teachers(Teacher::load(&run.join(files::TEACHER), task.name(), crc32c)?)
             }
             (Pointers::Given, None) => Given::Truths,
             _ => Given::Nobodys,
         };
-        Ok(Data { task: task.clone(), given, train: Vec::new(), validation: Vec::new() })
+        let reads_fields = !config.network.pointer_types.is_empty();
+        let (train, validation) = (Vec::new(), Vec::new());
+        Ok(Data { task: task.clone(), given, reads_fields, train, validation })
     }
 
     /// The data structure.
@@ -103,6 +108,10 @@ impl Data {
 
     /// A data set, with the pointers that the run's model is given on it.
     pub fn examples(&self, set: Dataset) -> Result<Examples> {
+        let set = match self.reads_fields && set.fields.is_empty() {
+            true => set.with_fields(&self.task)?,
+            false => set,
+        };
         Ok(match &self.given {
             Given::Nobodys => set.into(),
             Given::Truths => Examples::oracle(set),

@@ -94,6 +94,16 @@ impl Error {
         self
     }
 
+    /// Whether it is that a file does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        use pgn_structures::Error as Structures;
+        let (Error::Io { cause, .. } | Error::Structures(Structures::Io { cause, .. })) = self
+        else {
+            return false;
+        };
+        cause.kind() == std::io::ErrorKind::NotFound
+    }
+
     /// A file with the wrong contents.
     pub(crate) fn file(path: &Path, trouble: impl Into<String>) -> Error {
         Error::File { path: path.to_owned(), trouble: trouble.into() }

@@ -1,6 +1,8 @@
 //! How long a run will take: from runs of the same queue that are finished, or from what one core
 //! did when this was written.
 
+use pgn_engine::Preset;
+
 use crate::{Entry, Queue, Results, RunConfig, is_finished};
 
 /// Seconds that one core takes for a unit of work, measured on 100 runs of the paper's grid on an
@@ -44,12 +46,12 @@ impl Estimate {
 /// forward and a backward pass.
 fn units(queue: &Queue, entry: &Entry) -> Option<f64> {
     // A teacher's file need not be there yet, and does not matter here.
-    let student = entry.depends_on.is_some();
-    let config = if student {
-        let teacher = Entry { model: "pgn".into(), depends_on: None, ..entry.clone() };
-        queue.config(&teacher).ok()?
-    } else {
-        queue.config(entry).ok()?
+    let config = match entry.depends_on.and_then(|_| Preset::teacher_of(&entry.model)) {
+        Some(teacher) => {
+            let teacher = Entry { model: teacher.into(), depends_on: None, ..entry.clone() };
+            queue.config(&teacher).ok()?
+        }
+        None => queue.config(entry).ok()?,
     };
     let RunConfig { data, network, epochs, evaluate_every, .. } = &config;
     let sizes = data.nodes.len().max(1) as f64;

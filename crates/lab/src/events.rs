@@ -108,6 +108,16 @@ pub fn read_events(path: &Path) -> Result<Vec<Event>> {
     Ok(records(&crate::files::read(path)?).filter_map(decode).collect())
 }
 
+/// Refuses an event file that is not whole records from its beginning to its end.
+pub(crate) fn check_events(path: &Path) -> Result<()> {
+    let bytes = crate::files::read(path)?;
+    let whole: usize = records(&bytes).map(|record| record.len() + FRAME).sum();
+    if whole == bytes.len() {
+        return Ok(());
+    }
+    Err(Error::file(path, format!("it is damaged after {whole} of {} bytes", bytes.len())))
+}
+
 /// Bytes around each record: length, its checksum, the data's checksum.
 const FRAME: usize = 8 + 4 + 4;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use pgn_structures::{Dataset, Fields, Task};
-use serde::{Serialize, de::DeserializeOwned};
+use pgn_structures::{Dataset, Fields, Task, files::read_regular};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Error, Result};
+use crate::{Error, FormatVersion, Result, seal};
 
 /// Every value of the run, resolved.
 pub const CONFIG: &str = "config.toml";
@@ -25,15 +25,30 @@ pub const LOCK: &str = ".lock";
 pub const INITIAL: &str = "initial.safetensors";
 /// A copy of the teacher's config and model, for `pgn-ptrs`.
 pub const TEACHER: &str = "teacher";
+/// Which Python class the run's structure is, as `module:class`, if it is one.
+pub const STRUCTURE: &str = "structure.txt";
 
-/// The bytes of a file.
+/// The most bytes that are read of a `config.toml`: a thousand times what one has.
+pub const MAX_CONFIG: u64 = 1 << 20;
+/// The most bytes that are read of any other file of a run.
+pub const MAX_FILE: u64 = 4 << 30;
+
+/// The bytes of a file, which must be a regular one of at most [`MAX_FILE`] bytes.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(Error::io("read", path))
+    read_up_to(path, MAX_FILE)
 }
 
-/// The text of a file.
+/// The bytes of a regular file of at most `limit` bytes.
+pub fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    Ok(read_regular(path, limit)?)
+}
+
+/// The text of a file of at most [`MAX_CONFIG`] bytes, such as `config.toml`.
 pub fn read_text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(Error::io("read", path))
+    String::from_utf8(read_up_to(path, MAX_CONFIG)?).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        Error::file(path, format!("byte {place} is not UTF-8 text"))
+    })
 }
 
 /// Writes a file whole or not at all.
@@ -46,19 +61,34 @@ pub fn make_dir(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(Error::io("create", path))
 }
 
-/// Reads a JSON file.
+/// Reads a JSON file. Where it has a seal, it must fit.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    serde_json::from_slice(&read(path)?).map_err(|error| {
+    /// The only key that all files have.
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default, rename = "format_version")]
+        _version: FormatVersion,
+    }
+    let bytes = read(path)?;
+    seal::check(&bytes).map_err(|trouble| Error::file(path, trouble))?;
+    let wrong = |error: serde_json::Error| {
         Error::file(path, format!("not the JSON that was expected here ({error})"))
-    })
+    };
+    serde_json::from_slice::<Head>(&bytes).map_err(wrong)?;
+    serde_json::from_slice(&bytes).map_err(wrong)
+}
+
+/// The bytes of a JSON file, indented.
+pub fn json_bytes<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(value)
+        .map_err(|error| Error::file(path, format!("cannot be made ({error})")))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// Writes a JSON file, indented.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
-    let mut bytes = serde_json::to_vec_pretty(value)
-        .map_err(|error| Error::file(path, format!("cannot be made ({error})")))?;
-    bytes.push(b'\n');
-    write(path, &bytes)
+    write(path, &json_bytes(path, value)?)
 }
 
 /// Reads a data-set file and refuses one of another task.

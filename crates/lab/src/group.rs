@@ -163,6 +163,8 @@ mod tests {
             test: Vec::new(),
             timing: Timing::default(),
             version: String::new(),
+            arithmetic: Vec::new(),
+            files: Default::default(),
         }
     }
 

@@ -42,27 +42,52 @@ impl MetricsFile {
 
     /// Opens the file of a run that is at `epoch`, and drops every line after it: those of
     /// epochs that were computed but not yet in a checkpoint when the run was cut short.
-    pub fn open(path: &Path, epoch: u64) -> Result<MetricsFile> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Error::io("read", path)(error)),
+    ///
+    /// Damaged lines are dropped too, and all others kept. Returns what is missing because of
+    /// them, for the user; `every` is the number of epochs from one line to the next.
+    pub fn open(path: &Path, epoch: u64, every: u64) -> Result<(MetricsFile, Option<String>)> {
+        let (bytes, there) = match files::read(path) {
+            Ok(bytes) => (bytes, true),
+            Err(error) if error.is_not_found() => (Vec::new(), false),
+            Err(error) => return Err(error),
         };
-        let keep: usize = text
-            .split_inclusive('\n')
-            .take_while(|line| {
-                line.ends_with('\n')
-                    && serde_json::from_str::<Metrics>(line).is_ok_and(|m| m.epoch <= epoch)
-            })
-            .map(str::len)
-            .sum();
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .and_then(|file| file.set_len(keep as u64).map(|()| file))
-            .map_err(Error::io("write", path))?;
-        Ok(MetricsFile { path: path.to_owned(), file: BufWriter::new(file) })
+        let mut kept = Vec::new();
+        let (mut damaged, mut lines, mut last) = (Vec::new(), 0, 0);
+        let count = bytes.split_inclusive(|&byte| byte == b'\n').count();
+        for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            let whole = line.ends_with(b"\n");
+            match serde_json::from_slice::<Metrics>(line) {
+                Ok(metrics) if whole && metrics.epoch > last && metrics.epoch <= epoch => {
+                    kept.extend_from_slice(line);
+                    (lines, last) = (lines + 1, metrics.epoch);
+                }
+                // Computed after the checkpoint, or half a line that a kill left at the end.
+                Ok(metrics) if metrics.epoch > epoch => {}
+                _ if !whole && index + 1 == count => {}
+                _ => damaged.push((index + 1).to_string()),
+            }
+        }
+        let missing = (epoch / every.max(1)).saturating_sub(lines);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let gap = || format!("{missing} of the epochs up to {epoch} have no line in it");
+        let note = if missing == 0 {
+            None
+        } else if !there {
+            Some(format!("{name} is gone: {}", gap()))
+        } else if damaged.is_empty() {
+            Some(format!("{name} is incomplete: {}", gap()))
+        } else {
+            let plural = if damaged.len() == 1 { "" } else { "s" };
+            damaged.truncate(10);
+            Some(format!("{name} is damaged in line{plural} {}: {}", damaged.join(", "), gap()))
+        };
+        // Appended to from now on; a damaged file is never half replaced.
+        if kept != bytes {
+            files::write(path, &kept)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = BufWriter::new(file.map_err(Error::io("write", path))?);
+        Ok((MetricsFile { path: path.to_owned(), file }, note))
     }
 
     /// Appends a line.
@@ -84,12 +109,13 @@ impl MetricsFile {
 
 /// Reads a `metrics.jsonl`.
 pub fn read_metrics(path: &Path) -> Result<Vec<Metrics>> {
-    let text = files::read_text(path)?;
+    let bytes = files::read(path)?;
     let line = |(index, line)| {
-        serde_json::from_str(line)
+        serde_json::from_slice(line)
             .map_err(|error| Error::file(path, format!("line {} is damaged ({error})", index + 1)))
     };
-    text.lines().enumerate().map(line).collect()
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n').enumerate();
+    lines.map(line).collect()
 }
 
 #[cfg(test)]
@@ -105,11 +131,16 @@ mod tests {
         }
     }
 
+    fn open(path: &Path, epoch: u64) -> (MetricsFile, Option<String>) {
+        MetricsFile::open(path, epoch, 1).unwrap()
+    }
+
     #[test]
     fn reopening_drops_what_came_after_the_checkpoint_and_half_lines() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("metrics.jsonl");
-        let mut file = MetricsFile::open(&path, 0).unwrap();
+        let (mut file, note) = open(&path, 0);
+        assert_eq!(note, None);
         for epoch in 1..=5 {
             file.add(&line(epoch)).unwrap();
         }
@@ -117,13 +148,50 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         // As a kill in the middle of a write would leave it.
         std::fs::write(&path, &whole[..whole.len() - 7]).unwrap();
-        drop(MetricsFile::open(&path, 5).unwrap());
+        assert_eq!(open(&path, 4).1, None);
         assert_eq!(read_metrics(&path).unwrap(), (1..=4).map(line).collect::<Vec<_>>());
 
-        let mut file = MetricsFile::open(&path, 3).unwrap();
+        let (mut file, note) = open(&path, 3);
+        assert_eq!(note, None);
         file.add(&line(4)).unwrap();
         file.add(&line(5)).unwrap();
         file.sync().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), whole);
+    }
+
+    #[test]
+    fn damage_is_named_and_what_is_good_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics.jsonl");
+        let (mut file, _) = open(&path, 0);
+        (1..=6).for_each(|epoch| file.add(&line(epoch)).unwrap());
+        file.sync().unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let ends = (0..whole.len()).filter(|&at| whole[at] == b'\n').map(|at| at + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let epochs = |path: &Path| {
+            read_metrics(path).unwrap().iter().map(|line| line.epoch).collect::<Vec<_>>()
+        };
+
+        // A byte that is no UTF-8, in the second line; then one that breaks the fourth.
+        let mut bytes = whole.clone();
+        bytes[starts[1] + 20] = 0xff;
+        bytes[starts[3] + 20] = b'}';
+        std::fs::write(&path, &bytes).unwrap();
+        let note = open(&path, 6).1.unwrap();
+        assert_eq!(
+            note,
+            "metrics.jsonl is damaged in lines 2, 4: 2 of the epochs up to 6 have no line in it"
+        );
+        assert_eq!(epochs(&path), [1, 3, 5, 6]);
+
+        std::fs::remove_file(&path).unwrap();
+        let note = open(&path, 6).1.unwrap();
+        assert_eq!(note, "metrics.jsonl is gone: 6 of the epochs up to 6 have no line in it");
+
+        std::fs::write(&path, &whole[starts[2]..]).unwrap();
+        let note = open(&path, 6).1.unwrap();
+        assert!(note.starts_with("metrics.jsonl is incomplete: 2 of the epochs"), "{note}");
+        assert_eq!(epochs(&path), [3, 4, 5, 6]);
     }
 }

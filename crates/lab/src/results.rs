@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, Scores, TestScores, files};
+use crate::{Checksums, Result, Scores, TestScores, files};
 
 /// The file `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,13 @@ pub struct Results {
     pub timing: Timing,
     /// The version of this program.
     pub version: String,
+    /// The sets of instructions that it was trained with, in their order: one, unless a session
+    /// ran on a machine that has another. The same bits are promised for one of them only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arithmetic: Vec<String>,
+    /// The checksum of each file that the run had when it ended.
+    #[serde(default, skip_serializing_if = "Checksums::is_empty")]
+    pub files: Checksums,
 }
 
 /// How long a run took.
@@ -48,9 +55,12 @@ pub struct Timing {
 }
 
 impl Results {
-    /// Reads the `results.json` of a run directory.
+    /// Reads the `results.json` of a run directory. It must be intact, and belong to the
+    /// `config.toml` beside it.
     pub fn load(run: &Path) -> Result<Results> {
-        files::read_json(&run.join(files::RESULTS))
+        let results: Results = files::read_json(&run.join(files::RESULTS))?;
+        results.check_file(run, files::CONFIG)?;
+        Ok(results)
     }
 
     /// The scores on the test set of `nodes` nodes.

@@ -5,13 +5,15 @@ use std::{
     sync::Arc,
 };
 
-use pgn_engine::{Model, Parameters};
-use pgn_structures::{Dataset, Operation, Sampling, Task};
+use pgn_engine::{Model, Parameters, Search};
+use pgn_structures::{Dataset, Operation, Sampling, Task, did_you_mean};
 
 use crate::{
-    Data, Error, Result, RunConfig, Step, Stop, TestConfig, TestScores,
+    Data, Error, Result, Results, RunConfig, Step, Stop, TestConfig, TestScores,
     analysis::{Analysis, analyse_model},
-    files, story,
+    files, find_runs, is_finished,
+    machine::MachineRun,
+    story,
     test::{test, test_set},
     write_rollouts,
 };
@@ -36,6 +38,13 @@ pub struct Run {
     model: Arc<Model>,
     /// `None` for a structure that is neither built in nor given: its model still answers.
     data: Option<Data>,
+    /// The Python class of the structure, if it is one: `module:class`.
+    class: Option<String>,
+}
+
+/// Notes in a run directory that its structure is a Python class, `module:class`.
+pub fn note_class(dir: &Path, class: &str) -> Result<()> {
+    files::write(&dir.join(files::STRUCTURE), class.as_bytes())
 }
 
 /// Which test sets to score a run on; whatever is `None` is as in the run.
@@ -61,30 +70,44 @@ impl Run {
 
     /// The same, with a way to find the data structure by the name that the config has.
     pub fn load_with(dir: &Path, find: impl FnOnce(&str) -> Result<Option<Task>>) -> Result<Run> {
+        check_is_run(dir)?;
         let config = RunConfig::load(&dir.join(files::CONFIG))?;
         let task = find(&config.task)?;
         let path = dir.join(files::MODEL);
         if !path.exists() {
             let how = if dir.join(files::CHECKPOINT).exists() {
-                "its run is not finished: start the same `pgn train` again to go on"
+                "its run is not finished: start the same `pgn train` again to resume"
             } else {
                 "there is no trained model here"
             };
             return Err(Error::file(&path, how));
         }
-        let parameters = Parameters::load(&config.network, &path)?;
+        if is_finished(dir) {
+            let results = Results::load(dir)?;
+            for name in [files::MODEL, "teacher/config.toml"] {
+                results.check_file(dir, name)?;
+            }
+        }
+        let parameters = Parameters::from_bytes(&config.network, &files::read(&path)?, &path)?;
         let model = Model::from_parameters(config.network.clone(), parameters)?;
         let data = match task {
             Some(task) => Some(Data::tests_only(&config, &task, dir)?),
             None => None,
         };
-        Ok(Run { config, model: Arc::new(model), data })
+        let class = files::read_text(&dir.join(files::STRUCTURE)).ok();
+        Ok(Run { config, model: Arc::new(model), data, class })
     }
 
     /// A run whose files are at hand.
     pub fn new(config: RunConfig, model: Model, task: &Task) -> Result<Run> {
         let data = Data::tests_only(&config, task, Path::new(""))?;
-        Ok(Run { config, model: Arc::new(model), data: Some(data) })
+        Ok(Run { config, model: Arc::new(model), data: Some(data), class: None })
+    }
+
+    /// The same run with another way to search for pointers in rollouts over many nodes.
+    pub fn searching(mut self, search: Search) -> Result<Run> {
+        self.model = Arc::new(Model::clone(&self.model).searching(search)?);
+        Ok(self)
     }
 
     /// Every setting.
@@ -104,10 +127,15 @@ impl Run {
 
     /// The means to make test sets.
     pub fn data(&self) -> Result<&Data> {
-        match &self.data {
-            Some(data) => Ok(data),
+        match (&self.data, &self.class) {
+            (Some(data), _) => Ok(data),
+            (None, Some(class)) => Err(Error::Request(format!(
+                "the structure `{}` is the Python class {class}; give --structure {class} to the \
+                 `pgn` of the Python package, or task= to `pgn.load`",
+                self.config.task
+            ))),
             // Says which structures there are.
-            None => Err(Task::named(&self.config.task).err().map_or_else(
+            (None, None) => Err(Task::named(&self.config.task).err().map_or_else(
                 || Error::Request(format!("the structure {} was not given", self.config.task)),
                 Error::from,
             )),
@@ -151,6 +179,39 @@ impl Run {
     pub fn analyse(&self) -> Result<Analysis> {
         analyse_model(&self.config, &self.model, self.data()?)
     }
+}
+
+/// Refuses what is not a run directory, and says what is there instead.
+pub(crate) fn check_is_run(dir: &Path) -> Result<()> {
+    let path = dir.join(files::CONFIG);
+    if path.exists() {
+        return Ok(());
+    }
+    let why = match dir.is_dir() {
+        false => {
+            let names = MachineRun::built_in_names().iter().copied();
+            let hint = did_you_mean(dir.to_str().unwrap_or_default(), names);
+            let dir = dir.display();
+            format!("there is no run directory {dir}, and no built-in machine of that name{hint}")
+        }
+        true => format!("{} is not a run directory; {}", dir.display(), runs_below(dir)),
+    };
+    Err(Error::io("read", &path)(std::io::Error::new(std::io::ErrorKind::NotFound, why)))
+}
+
+/// What to choose in place of a folder.
+fn runs_below(dir: &Path) -> String {
+    const SHOWN: usize = 5;
+    let below = find_runs(&[dir.to_owned()]).unwrap_or_default();
+    if below.is_empty() {
+        return "no finished run is below it".to_owned();
+    }
+    let mut names: Vec<String> =
+        below.iter().take(SHOWN).map(|run| run.display().to_string()).collect();
+    if below.len() > SHOWN {
+        names.push(format!("and {} more", below.len() - SHOWN));
+    }
+    format!("choose one of those below it: {}", names.join(", "))
 }
 
 impl TestSets {

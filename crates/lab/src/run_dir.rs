@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Lease, Result, RunConfig, files, lease_time};
+use crate::{
+    Error, Lease, Result, RunConfig, files, format::Versioned, lease_time, machine::MachineConfig,
+    seal, settings,
+};
 
 /// A run directory that this process alone may write in.
 #[derive(Debug)]
@@ -43,16 +46,21 @@ impl RunDir {
         self.place(name, |path| files::write(path, bytes))
     }
 
+    /// Writes `results.json`, sealed with a checksum of its own.
+    pub(crate) fn write_results(&self, results: &impl serde::Serialize) -> Result<()> {
+        let path = self.file(files::RESULTS);
+        self.write(files::RESULTS, &seal::add(files::json_bytes(&path, &Versioned::new(results))?))
+    }
+
     /// Opens a file to append to. It is a copy in the old one's place, so that what an earlier
     /// process still has open is no longer part of the run.
     pub fn reopen<T>(&self, name: &str, open: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         self.place(name, |path| {
             let old = self.file(name);
-            match std::fs::copy(&old, path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io("read", &old)(error));
-                }
-                _ => {}
+            match files::read(&old) {
+                Ok(bytes) => files::write(path, &bytes)?,
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
             }
             open(path)
         })
@@ -78,18 +86,26 @@ impl RunDir {
             if let Some(teacher) = &mut config.data.teacher {
                 *teacher = files::TEACHER.into();
             }
-            let text = config.to_toml();
+            let text = config.file_text();
             self.write(files::CONFIG, text.as_bytes())?;
             return Ok(text);
         }
-        let there = RunConfig::load(&path)?;
-        match config.difference(&there) {
+        let difference = match MachineConfig::is_in(&self.path) {
+            true => settings::difference(&config.flat(), &MachineConfig::load(&path)?.flat()),
+            false => config.difference(&RunConfig::load(&path)?),
+        };
+        match difference {
             None => files::read_text(&path),
-            Some((key, here, there)) => Err(Error::Request(format!(
-                "{} holds another run ({key} is {there} there and {here} here): choose another \
-                 directory",
-                self.path.display()
-            ))),
+            Some(difference) => Err(other_run(&self.path, difference)),
         }
     }
+}
+
+/// Why a directory is refused: the setting in which its run differs from the one that was asked
+/// for.
+pub(crate) fn other_run(dir: &Path, (key, here, there): (String, String, String)) -> Error {
+    Error::Request(format!(
+        "{} holds another run ({key} is {there} there and {here} here): choose another directory",
+        dir.display()
+    ))
 }

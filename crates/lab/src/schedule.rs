@@ -1,4 +1,4 @@
-//! The learning rate of each epoch.
+//! The learning rate of each epoch, and what else changes from epoch to epoch.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +24,7 @@ impl Decay {
     /// assert_eq!(Decay::Cosine.rate(0.005, 0.0, 100, 100), 0.0);
     /// ```
     pub fn rate(self, first: f64, final_fraction: f64, epoch: u64, epochs: u64) -> f32 {
-        let done = match epochs {
-            0 | 1 => 0.0,
-            _ => epoch.saturating_sub(1) as f64 / (epochs - 1) as f64,
-        };
+        let done = done(epoch, epochs);
         // libm's functions are the same bits on every platform; the standard library's may not be.
         let factor = match self {
             Decay::Constant => 1.0,
@@ -38,6 +35,19 @@ impl Decay {
             Decay::Exponential => libm::pow(final_fraction, done),
         };
         (first * factor) as f32
+    }
+}
+
+/// A value of `epoch` out of `epochs` that goes from `first` to `last` in a straight line.
+pub(crate) fn linear(first: f64, last: f64, epoch: u64, epochs: u64) -> f64 {
+    first + (last - first) * done(epoch, epochs)
+}
+
+/// From 0 in the first epoch to 1 in the last; a single one is the first.
+fn done(epoch: u64, epochs: u64) -> f64 {
+    match epochs {
+        0 | 1 => 0.0,
+        _ => epoch.saturating_sub(1) as f64 / (epochs - 1) as f64,
     }
 }
 
@@ -56,6 +66,16 @@ mod tests {
         // Halfway: the cosine is at the arithmetic mean, the exponential at the geometric one.
         assert!((Decay::Cosine.rate(1.0, 0.01, 51, 101) - 0.505).abs() < 1e-6);
         assert!((Decay::Exponential.rate(1.0, 0.01, 51, 101) - 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn straight_lines_end_where_they_should() {
+        let line = |epoch| linear(0.8, 0.2, epoch, 4);
+        for (epoch, expected) in [(1, 0.8), (2, 0.6), (3, 0.4), (4, 0.2)] {
+            assert!((line(epoch) - expected).abs() < 1e-12, "{}", line(epoch));
+        }
+        assert_eq!(linear(0.2, 0.2, 3, 7), 0.2, "what is constant stays so, to the bit");
+        assert_eq!(linear(0.8, 0.2, 1, 1), 0.8);
     }
 
     #[test]

@@ -232,6 +232,7 @@ mod tests {
         masks: &[0, 0, 1, 1, 0, 1, 1, 0],
         pointers: &[1, 1, 1, 1, 0, 0, 0, 1],
         fields: pgn_structures::FieldRows::NONE,
+        edges: &[],
     };
 
     #[test]

@@ -24,6 +24,7 @@
 
 use std::path::Path;
 
+use pgn_engine::Preset;
 use pgn_structures::Task;
 use toml::{Table, Value};
 
@@ -70,8 +71,7 @@ impl Sweep {
     pub fn parse(text: &str) -> Result<Sweep> {
         let parsed = text.parse::<Table>().map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            let what = error.message().lines().collect::<Vec<_>>().join("; ");
-            Error::Config(format!("line {line}: {what}"))
+            Error::Config(format!("line {line}: {}", crate::settings::wrong(&error)))
         })?;
         let mut settings = parsed;
         let mut axes = Vec::new();
@@ -133,18 +133,19 @@ impl Sweep {
         }
         let mut models = self.models.clone();
         // A student's teacher comes before it.
-        if models.iter().any(|model| model == STUDENT) {
-            models.retain(|model| model != STUDENT);
-            if !models.iter().any(|model| model == TEACHER) {
-                models.push(TEACHER.to_owned());
+        models.retain(|model| Preset::teacher_of(model).is_none());
+        for student in &self.models {
+            let Some(teacher) = Preset::teacher_of(student) else { continue };
+            if !models.iter().any(|model| model == teacher) {
+                models.push(teacher.to_owned());
             }
-            models.push(STUDENT.to_owned());
+            models.push(student.clone());
         }
         let mut entries: Vec<Entry> = Vec::new();
         for &seed in &self.seeds {
             for task in &self.tasks {
                 for (variant, settings) in &variants {
-                    let mut teacher = None;
+                    let first = entries.len();
                     for model in &models {
                         if self.is_excluded(task, model, seed, settings) {
                             continue;
@@ -158,13 +159,17 @@ impl Sweep {
                                 .flatten(),
                         );
                         let index = entries.len();
-                        if model == TEACHER {
-                            teacher = Some(index);
-                        } else if model == STUDENT && teacher.is_none() {
-                            return invalid(format!(
-                                "model {STUDENT} learns from the {TEACHER} of the same settings, \
-                                 which is excluded"
-                            ));
+                        let mut depends_on = None;
+                        if let Some(teacher) = Preset::teacher_of(model) {
+                            let is_teacher = |entry: &Entry| entry.model == teacher;
+                            depends_on =
+                                entries[first..].iter().position(is_teacher).map(|at| first + at);
+                            if depends_on.is_none() {
+                                return invalid(format!(
+                                    "model {model} learns from the {teacher} of the same \
+                                     settings, which is excluded"
+                                ));
+                            }
                         }
                         entries.push(Entry {
                             index,
@@ -173,7 +178,7 @@ impl Sweep {
                             seed,
                             variant: variant.clone(),
                             directory: directory.join(format!("seed-{seed}")),
-                            depends_on: teacher.filter(|_| model == STUDENT),
+                            depends_on,
                             settings: settings.clone(),
                         });
                     }
@@ -247,10 +252,6 @@ impl Sweep {
         self.exclude.iter().any(|exclude| contains(&all, exclude))
     }
 }
-
-/// The model that is given pointers, and the one it is given them by.
-const STUDENT: &str = "pgn-ptrs";
-const TEACHER: &str = "pgn";
 
 fn invalid<T>(what: impl Into<String>) -> Result<T> {
     Err(Error::Config(what.into()))
@@ -427,6 +428,10 @@ mod tests {
             assert_eq!((&*teacher.model, &teacher.variant), ("pgn", &student.variant));
             assert!(teacher.index < student.index);
         }
+        let free = text.replace("pgn-ptrs", "pgn-ptrs-free");
+        let queue = Sweep::parse(&free).unwrap().queue(Path::new("x")).unwrap();
+        let student = &queue.entries()[2];
+        assert_eq!(queue.entries()[student.depends_on.unwrap()].model, "pgn-free");
         let none = format!("{text}[[exclude]]\nmodel = 'pgn'\n");
         assert!(Sweep::parse(&none).unwrap().queue(Path::new("x")).is_err());
     }

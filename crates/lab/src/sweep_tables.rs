@@ -15,8 +15,8 @@ pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
     }
     let total = queue.entries().len();
     let mut text = format!(
-        "# Results of a sweep\n\nGenerated from {} of {total} runs. F₁ on each test size: mean ± \
-         sample standard deviation over seeds.\n\n",
+        "# Results of a sweep\n\nGenerated from {} of {total} runs. F₁ on the validation set \
+         and on each test size: mean ± sample standard deviation over seeds.\n\n",
         results.len()
     );
     let mut tasks: Vec<&str> = Vec::new();
@@ -36,7 +36,7 @@ pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
             of_task().flat_map(|(_, run)| run.test.iter().map(|test| test.nodes)).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        let mut header = vec![String::new(), "runs".to_owned()];
+        let mut header = ["", "runs", "validation"].map(str::to_owned).to_vec();
         header.extend(sizes.iter().map(|n| format!("n = {n}")));
         let row = |&(_, model, variant): &(&str, &str, Option<&str>)| {
             let runs: Vec<&Results> = of_task()
@@ -48,13 +48,10 @@ pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
                 Some(variant) => format!("`{model}` {variant}"),
             }];
             cells.push(runs.len().to_string());
-            cells.extend(sizes.iter().map(|&n| {
-                let scores: Vec<f64> = runs.iter().filter_map(|run| Some(run.at(n)?.f1)).collect();
-                Spread::of(&scores).map_or("–".to_owned(), |spread| match spread.std {
-                    Some(std) => format!("{:.3} ± {std:.3}", spread.mean),
-                    None => format!("{:.3}", spread.mean),
-                })
-            }));
+            cells.push(cell(runs.iter().map(|run| run.validation.f1)));
+            cells.extend(
+                sizes.iter().map(|&n| cell(runs.iter().filter_map(|run| Some(run.at(n)?.f1)))),
+            );
             cells
         };
         let rows = rows.iter().filter(|(other, ..)| *other == task).map(row).collect();
@@ -66,4 +63,13 @@ pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
     runs.save(queue.out())?;
     files::write(&queue.out().join(TABLES), text.as_bytes())?;
     Ok((runs, text))
+}
+
+/// Mean and spread of some scores; a dash where there are none.
+fn cell(scores: impl Iterator<Item = f64>) -> String {
+    let spread = Spread::of(&scores.collect::<Vec<_>>());
+    spread.map_or("–".to_owned(), |spread| match spread.std {
+        Some(std) => format!("{:.3} ± {std:.3}", spread.mean),
+        None => format!("{:.3}", spread.mean),
+    })
 }

@@ -34,10 +34,72 @@ impl Table {
     }
 }
 
+impl Table {
+    /// The table as aligned text under its title, in at most 80 columns unless a single column is
+    /// wider: what does not fit beside the names goes below.
+    pub fn text(&self) -> String {
+        const WIDTH: usize = 80;
+        let plain = |cell: &str| cell.replace('`', "");
+        let wide = |cell: &str| plain(cell).chars().count();
+        let names = self.rows.iter().filter_map(|row| row.first()).map(|name| wide(name)).max();
+        let names = names.unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.chain(self.header.get(column)).map(|cell| wide(cell)).max().unwrap_or(0)
+        };
+        let mut text = format!("{}\n", plain(&self.title));
+        let mut from = 1;
+        while from < self.header.len() {
+            let mut total = names;
+            let fits = (from..self.header.len()).take_while(|&column| {
+                total += 2 + width(column);
+                total <= WIDTH
+            });
+            let to = from + fits.count().max(1);
+            for row in std::iter::once(&self.header).chain(&self.rows) {
+                let first = row.first().map_or(String::new(), |cell| plain(cell));
+                let mut line = format!("{first:<names$}");
+                for column in from..to {
+                    let cell = row.get(column).map_or(String::new(), |cell| plain(cell));
+                    let _ = write!(line, "  {cell:>width$}", width = width(column));
+                }
+                text += line.trim_end();
+                text.push('\n');
+            }
+            text.push('\n');
+            from = to;
+        }
+        text
+    }
+}
+
 /// What tables call a task: its title if it is built in, else its name.
 pub fn title(task: &str) -> String {
     match pgn_structures::Task::named(task) {
         Ok(task) => task.title().to_owned(),
         Err(_) => task.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+
+    #[test]
+    fn text_is_aligned_and_fits_80_columns() {
+        let cells = |row: &[&str]| row.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+        let wide = "0.123 ± 0.456 of something else";
+        let table = Table {
+            title: "What `pgn` knows".to_owned(),
+            header: cells(&["", "n = 20", "n = 50", "n = 100"]),
+            rows: vec![cells(&["`pgn`", wide, "1", wide]), cells(&["`deepsets`", "2", "3", "4"])],
+        };
+        let text = table.text();
+        assert!(text.starts_with("What pgn knows\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(!text.contains('`'), "{text}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("deepsets")).collect();
+        assert_eq!(rows.len(), 2, "the last column goes below: {text}");
+        assert!(rows[1].ends_with(" 4"), "{text}");
     }
 }

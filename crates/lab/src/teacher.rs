@@ -14,8 +14,9 @@ pub struct Teacher {
 }
 
 impl Teacher {
-    /// Loads the teacher from its run directory, for a run on `task`.
-    pub fn load(dir: &Path, task: &str) -> Result<Teacher> {
+    /// Loads the teacher from its run directory, for a run on `task`. Its model must have the
+    /// checksum that the student's config has noted, if it has.
+    pub fn load(dir: &Path, task: &str, crc32c: Option<u32>) -> Result<Teacher> {
         let path = dir.join(files::CONFIG);
         let config = RunConfig::load(&path)?;
         if config.task != task {
@@ -30,7 +31,10 @@ impl Teacher {
                 format!("model {} has no pointers of its own to teach", config.model),
             ));
         }
-        let parameters = Parameters::load(&config.network, &dir.join(files::MODEL))?;
+        let path = dir.join(files::MODEL);
+        let bytes = files::read(&path)?;
+        check(&path, &bytes, crc32c)?;
+        let parameters = Parameters::from_bytes(&config.network, &bytes, &path)?;
         Ok(Teacher { model: Model::from_parameters(config.network, parameters)? })
     }
 
@@ -45,7 +49,7 @@ impl Teacher {
     }
 
     /// The same into a run that is being trained.
-    pub(crate) fn keep(from: &Path, run: &RunDir) -> Result<()> {
+    pub(crate) fn keep(from: &Path, crc32c: Option<u32>, run: &RunDir) -> Result<()> {
         let folder = run.file(files::TEACHER);
         match std::fs::create_dir(&folder) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
@@ -54,7 +58,9 @@ impl Teacher {
             _ => {}
         }
         for name in [files::CONFIG, files::MODEL] {
-            let bytes = files::read(&from.join(name))?;
+            let path = from.join(name);
+            let bytes = files::read(&path)?;
+            check(&path, &bytes, crc32c.filter(|_| name == files::MODEL))?;
             run.write(&format!("{}/{name}", files::TEACHER), &bytes)?;
         }
         Ok(())
@@ -68,5 +74,20 @@ impl Teacher {
             pointers.extend(rollout.pointers.unwrap_or_default());
         }
         Ok(pointers)
+    }
+}
+
+/// Refuses the bytes of a file that have another checksum.
+fn check(path: &Path, bytes: &[u8], expected: Option<u32>) -> Result<()> {
+    let found = crc32c::crc32c(bytes);
+    match expected {
+        Some(expected) if expected != found => Err(Error::file(
+            path,
+            format!(
+                "it is damaged or another model: its checksum is {found}, but the student's \
+                 config has teacher_crc32c = {expected}"
+            ),
+        )),
+        _ => Ok(()),
     }
 }

@@ -1,10 +1,10 @@
 //! Scores on test sets, with those of counting beside: how a run ends, and how it is tested again.
 
 use pgn_engine::Model;
-use pgn_structures::Task;
 
 use crate::{
     Counting, Data, Examples, Result, Stop, TestConfig, TestScores, evaluate_set, evaluate_streams,
+    limits,
 };
 
 /// Scores a model on test sets. The first seed is that of its run, which counting is learnt from;
@@ -19,6 +19,9 @@ pub(crate) fn test(
     if model.config().iterated().is_some() {
         // One operation at a time: the test sets may be too large to be held in memory.
         return evaluate_streams(model, data.task(), test, seed, stop);
+    }
+    for &nodes in &test.nodes {
+        limits::check_rollouts(model.config(), nodes, test.sequences)?;
     }
     let rule = data.counting(run_seed)?;
     let one = |set: Result<Examples>| {
@@ -44,7 +47,7 @@ impl Data {
     /// What can be answered without a data structure, learnt at `seed`. `None` for structures that
     /// are not built in: theirs may not work with the paper's 20 nodes.
     pub(crate) fn counting(&self, seed: u64) -> Result<Option<Counting>> {
-        let built_in = Task::names().any(|name| name == self.task().name());
+        let built_in = self.task().is_built_in();
         built_in.then(|| Counting::of_seed(self.task(), seed)).transpose()
     }
 }

@@ -6,14 +6,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgn_engine::{Model, Parameters, Trainer, TrainerOptions};
+use pgn_engine::{Model, Parameters, SimdLevel, Trainer, TrainerOptions};
 use pgn_structures::{Curriculum, OwnedTransition, Task};
 use rayon::prelude::*;
 
 use crate::{
-    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, Timing, batches, best::Best,
-    checkpoint::Checkpoint, data::Data, error::Error, evaluate::evaluate, events::EventFile, files,
-    metrics::MetricsFile, results::is_finished, stop::Stop, teacher::Teacher, test::test,
+    EpochLosses, Metrics, Result, Results, RunConfig, RunDir, Timing, batches,
+    best::Best,
+    checkpoint::Checkpoint,
+    checksums,
+    data::Data,
+    error::Error,
+    evaluate::evaluate,
+    events::{EventFile, check_events},
+    files, limits,
+    metrics::MetricsFile,
+    results::is_finished,
+    schedule::linear,
+    stop::Stop,
+    teacher::Teacher,
+    test::test,
 };
 
 /// What [`train`] needs to know besides the config; nothing in here changes the outcome.
@@ -41,6 +53,9 @@ pub struct Progress {
     pub f1: Option<f64>,
     /// The best so far, and its epoch.
     pub best: Option<(f64, u64)>,
+    /// What the user should know about this session, each one sentence: what is damaged, or not
+    /// as it was. Told once, before the first epoch.
+    pub notes: Vec<String>,
 }
 
 /// How a session of training ended.
@@ -60,7 +75,8 @@ pub enum Outcome {
 /// Trains in the directory `run`, or goes on where an earlier session left off.
 ///
 /// Parallel on the current rayon pool; the outcome is the same bits for any number of threads
-/// and however often the run was cut short.
+/// and however often the run was cut short, on machines with the same set of instructions: see
+/// [`Results::arithmetic`].
 ///
 /// ```
 /// use std::{sync::atomic::AtomicBool, time::Duration};
@@ -86,6 +102,7 @@ pub enum Outcome {
 /// ```
 pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Outcome> {
     config.validate()?;
+    limits::check_training(config)?;
     let task = match session.task.clone() {
         Some(task) if task.name() == config.task => task,
         Some(task) => {
@@ -100,13 +117,38 @@ pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Out
     let run = RunDir::take(run)?;
     let config_text = run.settle_config(config)?;
     if is_finished(run.path()) {
-        return Ok(Outcome::AlreadyFinished(Results::load(run.path())?));
+        let results = Results::load(run.path())?;
+        results.check_files(run.path())?;
+        let [checkpoint, events] = [files::CHECKPOINT, files::EVENTS].map(|name| run.file(name));
+        if checkpoint.exists() {
+            Checkpoint::load(&checkpoint, &config_text, &config.network)?;
+        }
+        if events.exists() {
+            check_events(&events)?;
+        }
+        return Ok(Outcome::AlreadyFinished(results));
     }
     if let Some(teacher) = &config.data.teacher {
-        Teacher::keep(teacher, &run)?;
+        Teacher::keep(teacher, config.data.teacher_crc32c, &run)?;
     }
     let mut training = Training::start(config, &task, run, config_text)?;
     training.run(session)
+}
+
+/// Notes the set of instructions of a session after those of the sessions before it. Says so if it
+/// is another.
+pub(crate) fn note_arithmetic(before: &mut Vec<String>, now: &str) -> Option<String> {
+    if before.last().is_some_and(|last| last == now) {
+        return None;
+    }
+    let change = before.last().map(|last| {
+        format!(
+            "this run was trained with {last} instructions so far and goes on with {now}: it is \
+             not the same bits as on one kind of machine"
+        )
+    });
+    before.push(now.to_owned());
+    change
 }
 
 /// A run in progress.
@@ -120,6 +162,9 @@ struct Training<'a> {
     best: Option<Best>,
     metrics: MetricsFile,
     events: EventFile,
+    /// The sets of instructions trained with, this session's last.
+    arithmetic: Vec<String>,
+    notes: Vec<String>,
     /// Time spent by earlier sessions, and when this one began.
     seconds: f64,
     started: Instant,
@@ -138,11 +183,15 @@ impl<'a> Training<'a> {
             learning_rate: config.learning_rate as f32,
             clip: (config.clip > 0.0).then_some(config.clip as f32),
             seed: config.seed,
+            // Set anew in every epoch.
+            teacher_probability: 0.0,
         };
         let path = run.file(files::CHECKPOINT);
+        let mut arithmetic = Vec::new();
         let (trainer, epoch, best, seconds) = if path.exists() {
             let checkpoint = Checkpoint::load(&path, &config_text, &config.network)?;
-            let Checkpoint { epoch, trainer, best, seconds } = checkpoint;
+            let Checkpoint { epoch, trainer, best, seconds, arithmetic: before } = checkpoint;
+            arithmetic = before;
             (Trainer::resume(config.network.clone(), options, trainer)?, epoch, best, seconds)
         } else {
             let given = run.file(files::INITIAL);
@@ -154,10 +203,12 @@ impl<'a> Training<'a> {
             };
             (Trainer::new(model, options)?, 0, None, 0.0)
         };
+        let every = config.evaluate_every;
+        let (metrics, damage) =
+            run.reopen(files::METRICS, |path| MetricsFile::open(path, epoch, every))?;
+        let change = note_arithmetic(&mut arithmetic, SimdLevel::best().name());
         Ok(Training {
-            metrics: run
-                .reopen(files::METRICS, |path| MetricsFile::open(path, epoch))?
-                .known_as(run.file(files::METRICS)),
+            metrics: metrics.known_as(run.file(files::METRICS)),
             events: run
                 .reopen(files::EVENTS, |path| EventFile::open(path, epoch))?
                 .known_as(run.file(files::EVENTS)),
@@ -168,6 +219,8 @@ impl<'a> Training<'a> {
             trainer,
             epoch,
             best,
+            arithmetic,
+            notes: damage.into_iter().chain(change).collect(),
             seconds,
             started: Instant::now(),
         })
@@ -176,7 +229,8 @@ impl<'a> Training<'a> {
     fn run(&mut self, session: Session<'_>) -> Result<Outcome> {
         let mut f1 = None;
         let mut saved = Instant::now();
-        (session.observe)(&self.progress(None, f1));
+        let notes = std::mem::take(&mut self.notes);
+        (session.observe)(&Progress { notes, ..self.progress(None, f1) });
         while self.epoch < self.config.epochs {
             if session.stop.load(Ordering::Relaxed) {
                 self.save()?;
@@ -211,6 +265,10 @@ impl<'a> Training<'a> {
         let learning_rate =
             config.decay.rate(config.learning_rate, config.final_fraction, epoch, config.epochs);
         self.trainer.set_learning_rate(learning_rate)?;
+        let first = config.teacher_probability;
+        let last = config.final_teacher_probability.unwrap_or(first);
+        let probability = linear(first, last, epoch, config.epochs);
+        self.trainer.set_teacher_probability(probability as f32)?;
         if let Some(transitions) = config.data.curriculum() {
             let losses = self.train_on(&transitions, epoch)?;
             self.epoch = epoch;
@@ -283,6 +341,7 @@ impl<'a> Training<'a> {
             loss,
             f1,
             best: self.best.as_ref().map(|best| (best.validation.f1, best.epoch)),
+            notes: Vec::new(),
         }
     }
 
@@ -295,6 +354,7 @@ impl<'a> Training<'a> {
             trainer: self.trainer.state(),
             best: self.best.clone(),
             seconds: self.seconds + self.started.elapsed().as_secs_f64(),
+            arithmetic: self.arithmetic.clone(),
         };
         self.run.place(files::CHECKPOINT, |path| checkpoint.save(path, &self.config_text))
     }
@@ -339,8 +399,10 @@ impl<'a> Training<'a> {
                 threads: rayon::current_num_threads(),
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            arithmetic: self.arithmetic.clone(),
+            files: checksums::of_run(&self.run)?,
         };
-        self.run.place(files::RESULTS, |path| files::write_json(path, &results))?;
+        self.run.write_results(&results)?;
         Ok(Outcome::Finished(results))
     }
 }

@@ -226,7 +226,9 @@ impl<'a> Trial<'a> {
     fn new(model: &'a Model, task: &'a Task, cases: &str, nodes: usize) -> Result<Trial<'a>> {
         if model.config().iterated().is_none() {
             return Err(Error::Request(
-                "only models that carry nothing but pointers can be tried from any state".into(),
+                "a recurrent model cannot be verified: it carries latents from one operation to the \
+                 next, so it cannot be tried from every state; pgn-exact and pgn-machine can"
+                    .into(),
             ));
         }
         if nodes < 2 {

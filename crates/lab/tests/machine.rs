@@ -89,6 +89,10 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
     let damaged =
         MachineNet::from_parameters(signature, *run.net().settings(), parameters).unwrap();
     damaged.save(&dir.join("model.safetensors")).unwrap();
+    let error = MachineRun::load(&dir).err().unwrap().to_string();
+    assert!(error.contains("model.safetensors: it is damaged"), "{error}");
+    // Without the results, which know the model's checksum, the certificate is all that is left.
+    std::fs::remove_file(dir.join("results.json")).unwrap();
     let run = MachineRun::load(&dir).unwrap();
     assert!(run.compile().err().unwrap().to_string().contains("other weights"));
     let certificate = run.certify_in(&dir).unwrap().certificate;

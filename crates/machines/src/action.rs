@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::view::{letter, name_of};
-use crate::{Signature, View};
+use crate::{Signature, View, values};
 
 /// What is written to a pointer: a field of a node, or a register.
 #[derive(
@@ -93,6 +93,15 @@ impl Action {
             ));
         }
         Ok(())
+    }
+
+    /// How many nodes are pulled. A program pulls one at most, so that the order does not matter.
+    pub(crate) fn pulls(&self, signature: &Signature) -> usize {
+        if signature.children.is_empty() {
+            return 0;
+        }
+        let pulls = self.marks.iter().skip(values::PULL).step_by(signature.marks.len());
+        pulls.filter(|pull| **pull).count()
     }
 
     /// The action in text, with the signature's names and the letters of [`View::picture`].

@@ -13,6 +13,7 @@
 //! | to run a network | [`Machine::run`] with any function from views to actions |
 //! | to prove a network right | [`certify`] |
 //! | speed | [`Compiled`], [`Memoised`] |
+//! | sums, minima and maxima | [`Aggregates`], [`Values`] |
 //! | ready-made structures | [`programs`] |
 //!
 //! `docs/machines.md` has the idea, the proof and its assumptions.
@@ -33,6 +34,7 @@ pub mod programs;
 mod signature;
 mod soundness;
 mod store;
+mod values;
 mod view;
 
 pub use action::{Action, Write};
@@ -48,4 +50,5 @@ pub use program::{Call, Program};
 pub use signature::{Control, Halt, OperationSignature, Signature, State};
 pub use soundness::Trial;
 pub use store::Store;
+pub use values::{Aggregates, Arithmetic, At, Values};
 pub use view::{Comparison, Seen, View};

@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::lens::Read;
 use crate::{
     Action, Call, Comparison, Error, Halt, Lens, Memory, Program, Result, Seen, Signature, Store,
-    View, Write, consistent,
+    Values, View, Write, consistent,
 };
 
 /// How an operation ended.
@@ -67,7 +67,15 @@ impl Machine {
             let lens = consistent::lens_of(&*program, state)?;
             for view in consistent::views(&*program, state, &lens)? {
                 match action_of(&*program, &view) {
-                    Ok(Some(action)) => pairs.push((view, action)),
+                    Ok(Some(action)) => {
+                        let pulls = action.pulls(program.signature());
+                        if pulls > 1 {
+                            let trouble = format!("a step pulls {pulls} nodes; expected one");
+                            let view = view.picture(program.signature());
+                            return Err(Error::Action { trouble, view });
+                        }
+                        pairs.push((view, action));
+                    }
                     Ok(None) => {}
                     // A step that reads what its lens does not show is no function of its reads.
                     Err(()) => {
@@ -133,7 +141,7 @@ impl Machine {
         let mut met = HashSet::new();
         let mut pairs = Vec::new();
         for call in calls {
-            self.drive(store, call.operation, &call.arguments, &mut |view| {
+            self.drive(store, &mut (), call.operation, &call.arguments, &mut |view| {
                 let action = self.action(view).ok_or_else(|| self.undefined(view))?;
                 if met.insert(view.clone()) {
                     pairs.push((view.clone(), action.clone()));
@@ -182,7 +190,19 @@ impl Machine {
         arguments: &[Node],
         policy: &mut impl FnMut(&View) -> Action,
     ) -> Result<Outcome> {
-        self.drive(store, operation, arguments, &mut |view| Ok(policy(view)))
+        self.run_with(store, &mut (), operation, arguments, policy)
+    }
+
+    /// The same with values of nodes.
+    pub fn run_with(
+        &self,
+        store: &mut Store,
+        values: &mut impl Values,
+        operation: usize,
+        arguments: &[Node],
+        policy: &mut impl FnMut(&View) -> Action,
+    ) -> Result<Outcome> {
+        self.drive(store, values, operation, arguments, &mut |view| Ok(policy(view)))
     }
 
     /// Carries out an operation with the program itself, without views: the fastest way to have
@@ -190,6 +210,17 @@ impl Machine {
     pub fn run_program(
         &self,
         store: &mut Store,
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
+        self.run_program_with(store, &mut (), operation, arguments)
+    }
+
+    /// The same with values of nodes.
+    pub fn run_program_with(
+        &self,
+        store: &mut Store,
+        values: &mut impl Values,
         operation: usize,
         arguments: &[Node],
     ) -> Result<Outcome> {
@@ -202,6 +233,7 @@ impl Machine {
                 // Reads are undone by nothing, writes of this step are: the picture is of now.
                 self.undefined(&self.view(store, state, &mut Vec::new()))
             })?;
+            store.settle(values);
         }
         Err(Error::Endless { steps: steps_allowed(store) })
     }
@@ -209,6 +241,7 @@ impl Machine {
     fn drive(
         &self,
         store: &mut Store,
+        values: &mut impl Values,
         operation: usize,
         arguments: &[Node],
         policy: &mut impl FnMut(&View) -> Result<Action>,
@@ -225,7 +258,8 @@ impl Machine {
                 trouble,
                 view: view.picture(self.signature()),
             })?;
-            self.apply(store, &nodes, &action);
+            self.write(store, &nodes, &action);
+            store.settle(values);
             state = action.next;
         }
         Err(Error::Endless { steps: steps_allowed(store) })
@@ -314,8 +348,14 @@ impl Machine {
         view
     }
 
-    /// Carries out an action that [`Action::check`] found nothing wrong with.
+    /// Carries out an action that [`Action::check`] found nothing wrong with, on nodes without
+    /// values.
     pub fn apply(&self, store: &mut Store, nodes: &[Node], action: &Action) {
+        self.write(store, nodes, action);
+        store.settle(&mut ());
+    }
+
+    fn write(&self, store: &mut Store, nodes: &[Node], action: &Action) {
         let signature = self.signature();
         let target = |write: Write| match write {
             Write::Keep => None,

@@ -2,6 +2,8 @@
 
 use pgn_structures::Node;
 
+use crate::values;
+
 /// The memory as a step of a [`Program`](crate::Program) sees it.
 ///
 /// A program holds nodes only as handles that it got from a read of the same step. It may compare
@@ -37,5 +39,22 @@ pub trait Memory {
     /// Notes that the operation visits a node: the ground truth of the mask μ̂ (mask 0).
     fn visit(&mut self, node: Node) {
         self.mark(node, 0);
+    }
+
+    /// Recomputes the aggregate of a node from its children, once everything else of this step
+    /// has been written; one node a step. For programs with
+    /// [`values`](crate::Signature::values).
+    fn pull(&mut self, node: Node) {
+        self.mark(node, values::PULL);
+    }
+
+    /// Adds the operand of the operation to the value of a node, before any `pull`.
+    fn add(&mut self, node: Node) {
+        self.mark(node, values::ADD);
+    }
+
+    /// Sets the value of a node to the operand of the operation, before any `pull`.
+    fn set(&mut self, node: Node) {
+        self.mark(node, values::SET);
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::values;
+
 /// The names of everything a program has. All else refers to them by number, in this order.
 ///
 /// ```
@@ -29,6 +31,10 @@ pub struct Signature {
     /// Marks: what a step can say of a node without writing a field of it. `visit` is the
     /// ground-truth mask; a host may attach arithmetic to others.
     pub marks: Vec<String>,
+    /// Pointer fields that lead to the children of a node, whose aggregates make up its own;
+    /// empty if nodes have no values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<u8>,
     /// Registers of the controller; each holds a node or nil.
     pub registers: Vec<String>,
     /// Small fields of the controller, such as a return address, each with its values.
@@ -110,6 +116,18 @@ impl Signature {
     /// With these bits.
     pub fn bits(mut self, names: &[&str]) -> Self {
         self.bits.extend(names.iter().map(|name| name.to_string()));
+        self
+    }
+
+    /// With values, and an aggregate per node that is made up of those of the nodes in these
+    /// pointer fields. The marks `pull`, `add` and `set` follow `visit`.
+    pub fn values(mut self, children: &[&str]) -> Self {
+        let number = |child: &&str| {
+            let found = self.pointers.iter().position(|name| name == child);
+            found.map_or(u8::MAX, |index| index as u8)
+        };
+        self.children = children.iter().map(number).collect();
+        self.marks.splice(1..1, values::MARKS.map(str::to_string));
         self
     }
 
@@ -208,6 +226,9 @@ impl Signature {
             if count > most {
                 return too_many(what, count, most);
             }
+        }
+        if self.children.iter().any(|&child| usize::from(child) >= self.pointers.len()) {
+            return Err(format!("program `{name}`: a child is in a field that it does not have"));
         }
         for control in &self.controls {
             if control.values.is_empty() || control.values.len() > 200 {

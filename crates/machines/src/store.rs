@@ -2,7 +2,7 @@
 
 use pgn_structures::{Node, Visited};
 
-use crate::{Memory, Signature};
+use crate::{Memory, Signature, Values, values};
 
 /// No node.
 pub(crate) const NIL: Node = Node::MAX;
@@ -23,6 +23,8 @@ pub struct Store {
     pub(crate) controls: Vec<u8>,
     pub(crate) visited: Visited,
     marks: Vec<(u8, Node)>,
+    /// Fields that lead to children, if nodes have values.
+    children: Vec<u8>,
 }
 
 impl Store {
@@ -48,6 +50,7 @@ impl Store {
             visited: Visited::new(keys.len()),
             keys,
             marks: Vec::new(),
+            children: signature.children.clone(),
         }
     }
 
@@ -98,6 +101,31 @@ impl Store {
 
     pub(crate) fn add_marks(&mut self, marks: Vec<(u8, Node)>) {
         self.marks.extend(marks);
+    }
+
+    /// Carries out the arithmetic that a micro-step has asked for.
+    pub(crate) fn settle(&mut self, values: &mut impl Values) {
+        if self.marks.is_empty() || self.children.is_empty() {
+            return;
+        }
+        let mut marks = std::mem::take(&mut self.marks);
+        for &(mark, node) in &marks {
+            match usize::from(mark) {
+                values::ADD => values.add(node),
+                values::SET => values.set(node),
+                _ => {}
+            }
+        }
+        for &(mark, node) in &marks {
+            if usize::from(mark) == values::PULL {
+                let first = node as usize * self.stride;
+                let children = self.children.iter().map(|&field| first + usize::from(field));
+                let children = children.map(|place| self.words[place]);
+                values.pull(node, children.filter(|&child| child != NIL));
+            }
+        }
+        marks.retain(|&(mark, _)| usize::from(mark) > values::MARKS.len());
+        self.marks = marks;
     }
 
     /// All fields of all nodes, for comparing two stores.

@@ -6,17 +6,68 @@ use pgn_lab::{
     title,
 };
 
-use crate::{Check, Claim, tables::render_claims};
+use crate::{
+    Check, Claim,
+    claims::in_their_place,
+    tables::{render_claims, render_free_claims},
+};
 
-/// A document in Markdown: all tables, then the claims.
-pub fn render(analyses: &Analyses) -> String {
+/// How a document is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// For files and pages.
+    Markdown,
+    /// For a terminal: aligned columns, in 80 where that is possible.
+    Text,
+}
+
+/// A document: all tables, then the claims.
+pub fn render(analyses: &Analyses, style: Style) -> String {
     let mut text = String::new();
     for task in tasks(analyses) {
-        text += &format!("## {}\n\n", title(task));
-        text.extend(beyond(analyses, task).iter().map(Table::markdown));
-        text.extend(of_task(analyses, task).iter().map(Table::markdown));
+        let mut tables: Vec<Table> = beyond(analyses, task).into_iter().collect();
+        tables.extend(of_task(analyses, task));
+        match style {
+            Style::Markdown => {
+                text += &format!("## {}\n\n", title(task));
+                text.extend(tables.iter().map(Table::markdown));
+            }
+            Style::Text => {
+                text += &format!("{}\n\n", title(task).to_uppercase());
+                text.extend(tables.iter().map(Table::text));
+            }
+        }
     }
-    text + &render_claims(&claims(analyses))
+    let (claims, free) = (claims(analyses), free_claims(analyses));
+    match style {
+        Style::Markdown => text + &render_claims(&claims) + &render_free_claims(&free),
+        Style::Text if free.is_empty() => text + &claims_in_brief(&claims),
+        Style::Text => {
+            text += &claims_in_brief(&claims);
+            text += "\nThe same with pgn-free in the place of pgn:\n";
+            text + &claims_in_brief(&free)
+        }
+    }
+}
+
+/// Each claim in a line, with on how many of its checks it holds.
+fn claims_in_brief(claims: &[Claim]) -> String {
+    let mut text = String::new();
+    for claim in claims {
+        let holds = claim.checks.iter().filter(|check| check.holds).count();
+        let of = claim.checks.len();
+        let verdict = if holds == of { "holds" } else { "does not hold" };
+        let name = claim.name.replace('`', "");
+        text += &format!("{name}\n  {verdict} ({holds} of {of} checks)\n");
+    }
+    text
+}
+
+/// The same claims of models that read their own pointers in training, each in the place of the one
+/// it is a variant of; none if there are no analyses of `pgn-free`.
+pub fn free_claims(analyses: &Analyses) -> Vec<Claim> {
+    let runs = in_their_place(&analyses.runs, |run| &mut run.model);
+    runs.map_or(Vec::new(), |runs| claims(&Analyses { runs }))
 }
 
 /// What the paper says about credit and pointers, each with whether our runs agree.

@@ -59,6 +59,35 @@ pub fn claims(runs: &Collection) -> Vec<Claim> {
     all.into_iter().filter(|claim| !claim.checks.is_empty()).collect()
 }
 
+/// The same of models that read their own pointers in training, each in the place of the one it
+/// is a variant of; none if there are no runs of `pgn-free`.
+pub fn free_claims(runs: &Collection) -> Vec<Claim> {
+    let runs = in_their_place(&runs.runs, |run| &mut run.model);
+    runs.map_or(Vec::new(), |runs| claims(&Collection { runs }))
+}
+
+/// Every `…-free` model under the name of the one it is a variant of, which is left out; `None` if
+/// there is no `pgn-free`.
+pub(crate) fn in_their_place<T: Clone>(
+    runs: &[T],
+    model: impl Fn(&mut T) -> &mut String,
+) -> Option<Vec<T>> {
+    let mut runs = runs.to_vec();
+    let mut replaced = Vec::new();
+    let mut free = Vec::new();
+    runs.retain_mut(|run| {
+        let Some(name) = model(run).strip_suffix("-free").map(str::to_owned) else { return true };
+        let mut run = run.clone();
+        model(&mut run).clone_from(&name);
+        free.push(run);
+        replaced.push(name);
+        false
+    });
+    runs.retain_mut(|run| !replaced.contains(model(run)));
+    runs.extend(free);
+    replaced.iter().any(|name| name == "pgn").then_some(runs)
+}
+
 const TASKS: [&str; 2] = ["dsu", "lct"];
 
 fn f1(scores: &Scores) -> Option<f64> {
@@ -323,6 +352,8 @@ mod tests {
                     test,
                     timing: Timing::default(),
                     version: String::new(),
+                    arithmetic: Vec::new(),
+                    files: Default::default(),
                 });
             }
         }
@@ -359,6 +390,26 @@ mod tests {
         let text = crate::tables::render(&runs);
         assert!(text.contains("out of distribution: holds in 8 of 12 comparisons"), "{text}");
         assert!(text.contains("- **no**: dsu n = 50: `pgn` 0.600, `gnn` 0.851 (0 of 1)"), "{text}");
+    }
+
+    #[test]
+    fn free_models_take_the_place_of_the_forced_ones() {
+        let mut runs = the_papers_own();
+        assert!(free_claims(&runs).is_empty());
+        let pgn = runs.runs.iter().filter(|run| run.model == "pgn" && run.task == "lct");
+        let free = pgn.cloned().map(|mut run| {
+            run.model = "pgn-free".into();
+            run.test.iter_mut().for_each(|test| test.scores.f1 += 0.1);
+            run
+        });
+        let free: Vec<Results> = free.collect();
+        runs.runs.extend(free);
+        let claims = free_claims(&runs);
+        let last = claims.last().unwrap();
+        assert_eq!(last.checks.len(), 4, "only the task that there are runs for");
+        assert_eq!(last.checks[3].text, "lct n = 200: 0.736, paper 0.636");
+        let text = crate::tables::render(&runs);
+        assert!(text.contains("## The claims, for models that read their own pointers"), "{text}");
     }
 
     #[test]

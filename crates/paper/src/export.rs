@@ -31,7 +31,7 @@ pub fn export(from: &Path, to: &Path) -> Result<Collection> {
 
 fn export_run(from: &Path, to: &Path) -> Result<()> {
     files::make_dir(to)?;
-    for name in [files::CONFIG, files::RESULTS, files::MODEL] {
+    for name in [files::CONFIG, files::MODEL] {
         files::write(&to.join(name), &files::read(&from.join(name))?)?;
     }
     let teacher = from.join(files::TEACHER);
@@ -39,13 +39,20 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
         Teacher::copy(&teacher, &to.join(files::TEACHER))?;
     }
     let metrics = read_metrics(&from.join(files::METRICS))?;
-    let results = Results::load(from)?;
+    let mut results = Results::load(from)?;
     let mut text = String::new();
     for line in thin(&metrics, results.best_epoch) {
         text.push_str(&serde_json::to_string(line).unwrap_or_default());
         text.push('\n');
     }
-    files::write(&to.join(files::METRICS), text.as_bytes())
+    files::write(&to.join(files::METRICS), text.as_bytes())?;
+    // Last, as a run that has it is finished.
+    if results.files.is_empty() {
+        let name = files::RESULTS;
+        return files::write(&to.join(name), &files::read(&from.join(name))?);
+    }
+    results.note_file(to, files::METRICS)?;
+    results.save(to)
 }
 
 /// The first line, the best, the last, and some evenly between.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgn_engine::{Config, Given, Preset};
+use pgn_engine::{Config, Preset};
 use pgn_lab::{Entry, Error, Queue, Result};
 use pgn_structures::Task;
 use toml::Table;
@@ -12,7 +12,8 @@ use toml::Table;
 pub struct Selection {
     /// The data structures.
     pub tasks: Vec<String>,
-    /// The models. `pgn` is added where `pgn-ptrs` is, as its teacher.
+    /// The models. A model's teacher is added where it is missing: `pgn` where `pgn-ptrs` is,
+    /// `pgn-free` where `pgn-ptrs-free` is.
     pub models: Vec<String>,
     /// The seeds.
     pub seeds: Vec<u64>,
@@ -54,7 +55,7 @@ pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue>
     let mut models = selection.models.clone();
     for student in &selection.models {
         let place = models.iter().position(|model| model == student);
-        if let (Some(teacher), Some(place)) = (teacher_of(student), place)
+        if let (Some(teacher), Some(place)) = (Preset::teacher_of(student), place)
             && !models[..place].iter().any(|model| model == teacher)
         {
             models.retain(|model| model != teacher);
@@ -65,7 +66,7 @@ pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue>
     for &seed in &selection.seeds {
         for task in &selection.tasks {
             for model in &models {
-                let depends_on = teacher_of(model).and_then(|teacher| {
+                let depends_on = Preset::teacher_of(model).and_then(|teacher| {
                     let same = |entry: &Entry| {
                         (&entry.task, &*entry.model, entry.seed) == (task, teacher, seed)
                     };
@@ -88,14 +89,6 @@ pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue>
         return Err(Error::Request("there are no runs in this grid".into()));
     }
     Queue::new(out, entries)
-}
-
-/// The model whose pointers another is given, by their names.
-fn teacher_of(model: &str) -> Option<&'static str> {
-    match Preset::named(model).ok()?.given {
-        Some(Given::Teacher(teacher)) => Some(teacher),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -123,6 +116,9 @@ mod tests {
             assert_eq!(queue.entries()[teacher].model, "pgn");
             assert_eq!(queue.entries().iter().filter(|entry| entry.model == "pgn").count(), 1);
         }
+        let queue = grid(Path::new("x"), &models(&["pgn-ptrs-free"]), Table::new()).unwrap();
+        assert_eq!(queue.entries()[0].model, "pgn-free");
+        assert_eq!(queue.entries()[1].depends_on, Some(0));
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod grid;
 mod numbers;
 pub mod tables;
 
-pub use claims::{Check, Claim, claims};
+pub use claims::{Check, Claim, claims, free_claims};
 pub use export::{TABLES, export, write_tables};
 pub use grid::{Selection, grid};
 pub use numbers::{Numbers, numbers};

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use pgn_engine::Config;
+use pgn_engine::{Config, Preset};
 use pgn_lab::{
     Collection, Group, Results, Scores, Spread, Table, Timing, machine::MACHINE_MODEL, title,
 };
 use pgn_structures::Task;
 
-use crate::{Claim, Numbers, claims, numbers};
+use crate::{Claim, Numbers, claims, free_claims, numbers};
 
 /// The models of Table 1, in the paper's order.
 pub const TABLE_1: [&str; 6] = ["gnn", "deepsets", "pgn-nm", "pgn", "pgn-ptrs", "oracle-ptrs"];
@@ -78,7 +78,7 @@ pub fn in_order<'a>(runs: &'a Collection, task: &str) -> Vec<Group<'a, Results>>
 }
 
 /// The groups of runs on a task whose model is in `order`, in that order; then, if asked for,
-/// those of models that none of the paper's tables has.
+/// those of models that none of the paper's tables has, in the order of presets.
 fn rows_of<'a>(
     runs: &'a Collection,
     task: &str,
@@ -87,7 +87,11 @@ fn rows_of<'a>(
 ) -> Vec<Group<'a, Results>> {
     let known = |model: &str| TABLE_1.contains(&model) || TABLE_3.contains(&model);
     let place = |group: &Group<'_, Results>| match order.iter().position(|m| *m == group.model) {
-        None if with_others && !known(group.model) => Some(order.len()),
+        None if with_others && !known(group.model) => {
+            let named = |preset: &Preset| preset.name == group.model;
+            let place = Preset::ALL.iter().position(named).unwrap_or(Preset::ALL.len());
+            Some(order.len() + place)
+        }
         place => place,
     };
     let mut groups = runs.groups(task);
@@ -237,7 +241,21 @@ fn cell(spread: Option<Spread>, unit: Unit) -> String {
 }
 
 fn claims_section(runs: &Collection) -> String {
-    render_claims(&claims(runs))
+    render_claims(&claims(runs)) + &render_free_claims(&free_claims(runs))
+}
+
+/// The claims of models that read their own pointers in training, in Markdown.
+pub fn render_free_claims(claims: &[Claim]) -> String {
+    if claims.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "## The claims, for models that read their own pointers in training\n\nThe same checks with \
+         `pgn-free` in the place of `pgn`, and likewise `pgn-nm-free`, `pgn-asym-free` and \
+         `pgn-ptrs-free` where there are runs of them: below, `pgn` is `pgn-free`.\n\n",
+    );
+    write_claims(&mut text, claims);
+    text
 }
 
 /// Claims, each with whether it holds, in Markdown.
@@ -247,6 +265,11 @@ pub fn render_claims(claims: &[Claim]) -> String {
     }
     let mut text = String::from("## The paper's claims\n\n");
     text.push_str("Each with our means, and in brackets in how many seeds it holds.\n\n");
+    write_claims(&mut text, claims);
+    text
+}
+
+fn write_claims(text: &mut String, claims: &[Claim]) {
     for claim in claims {
         let _ = writeln!(text, "### {}: {}\n\n{}\n", claim.name, claim.verdict(), claim.criterion);
         for check in &claim.checks {
@@ -256,7 +279,6 @@ pub fn render_claims(claims: &[Claim]) -> String {
         }
         text.push('\n');
     }
-    text
 }
 
 fn time_table(runs: &Collection) -> String {
@@ -318,6 +340,8 @@ mod tests {
             }],
             timing: Timing::default(),
             version: String::new(),
+            arithmetic: Vec::new(),
+            files: Default::default(),
         }
     }
 

@@ -13,7 +13,7 @@ fn results() -> std::path::PathBuf {
 fn analyses_md_comes_from_analyses_json() {
     let found = Analyses::load(&results().join("analyses.json")).unwrap();
     let committed = fs::read_to_string(results().join("analyses.md")).unwrap();
-    assert_eq!(analyses::render(&found), committed);
+    assert_eq!(analyses::render(&found, analyses::Style::Markdown), committed);
 }
 
 /// From the run directories, and from runs.json alone.

@@ -58,6 +58,25 @@ pub fn read_operations(source: impl BufRead, name: &Path, nodes: usize) -> Resul
     Ok(operations)
 }
 
+/// A piece of a file as an error shows it: short, and without characters that a terminal would act
+/// on.
+fn shown(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut shown: String = text.chars().take(MOST).flat_map(escaped).collect();
+    if text.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn escaped(character: char) -> impl Iterator<Item = char> {
+    // Marks that reorder or hide text are not control characters.
+    let hides = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let plain = (!character.is_control() && !hides).then_some(character);
+    let code = plain.is_none().then(|| character.escape_default());
+    plain.into_iter().chain(code.into_iter().flatten())
+}
+
 fn is_number(character: char) -> bool {
     character.is_ascii_digit()
 }
@@ -65,14 +84,39 @@ fn is_number(character: char) -> bool {
 fn parse(line: &str, nodes: usize) -> std::result::Result<Operation, String> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [u, v] = fields[..] else {
-        return Err(format!("expected two nodes `u,v`, found `{line}`"));
+        return Err(format!("expected two nodes `u,v`, found `{}`", shown(line)));
     };
     let node = |field: &str| {
-        field
-            .parse::<Node>()
-            .map_err(|_| format!("expected a node, a whole number below {nodes}, found `{field}`"))
+        field.parse::<Node>().map_err(|_| {
+            format!("expected a node, a whole number below {nodes}, found `{}`", shown(field))
+        })
     };
     let operation = Operation { u: node(u)?, v: node(v)? };
     operation.check(nodes).map_err(|error| error.to_string())?;
     Ok(operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_show_fields_shortened_and_without_terminal_escapes() {
+        let long = "7".repeat(5_000_000);
+        let lines = [format!("0,{long}\n"), long.clone(), "0,\u{1b}[2J\u{202e}1\n".to_owned()];
+        let errors = lines.map(|text| {
+            read_operations(text.as_bytes(), "a.csv".as_ref(), 3).unwrap_err().to_string()
+        });
+        let short = "7".repeat(40);
+        assert_eq!(
+            errors,
+            [
+                format!("a.csv: line 1: expected a node, a whole number below 3, found `{short}…`"),
+                format!("a.csv: line 1: expected two nodes `u,v`, found `{short}…`"),
+                "a.csv: line 1: expected a node, a whole number below 3, found \
+                 `\\u{1b}[2J\\u{202e}1`"
+                    .to_owned(),
+            ]
+        );
+    }
 }

@@ -5,13 +5,16 @@ use std::path::Path;
 use crate::cycles::{self, Cycles};
 use crate::files::{TensorReader, TensorWriter};
 use crate::sampling::check_priorities;
-use crate::{Dataset, Error, Field, Fields, Node, Operation, Result, Shape, Split, Task};
+use crate::{Dataset, Edge, Error, Field, Fields, Node, Operation, Result, Shape, Split, Task};
 
 /// What sets without further fields are written as: the paper's field is all there is.
 const PLAIN: u32 = 1;
 
-/// What sets with further fields are written as, and the newest version that is read.
+/// What sets with further fields are written as.
 const WITH_FIELDS: u32 = 2;
+
+/// What sets with input graphs are written as, and the newest version that is read.
+const WITH_GRAPHS: u32 = 3;
 
 /// What the names of further tensors begin with.
 const POINTERS: &str = "pointers.";
@@ -24,9 +27,13 @@ impl Dataset {
         let operands: Vec<u32> = self.operations.iter().flat_map(|op| [op.u, op.v]).collect();
         let mut file = TensorWriter::new();
         let further: Vec<String> = self.fields.names().collect();
-        let version = if further.is_empty() { PLAIN } else { WITH_FIELDS };
+        let version = match (self.edges.is_empty(), further.is_empty()) {
+            (true, true) => PLAIN,
+            (true, false) => WITH_FIELDS,
+            (false, _) => WITH_GRAPHS,
+        };
         file.metadata("format_version", version);
-        if version == WITH_FIELDS {
+        if version != PLAIN {
             file.metadata("fields", further.join(","));
         }
         file.metadata("task", &self.task);
@@ -46,6 +53,13 @@ impl Dataset {
         for (name, field) in further[pointers.len()..].iter().zip(bits) {
             file.u8(name, &[count, ops, nodes], &field.values);
         }
+        let ends: Vec<u32> = self.edges.iter().flat_map(|edge| [edge.u, edge.v]).collect();
+        let weights: Vec<f32> = self.edges.iter().map(|edge| edge.weight).collect();
+        if version == WITH_GRAPHS {
+            let edges = self.edges.len() / count;
+            file.u32("edges", &[count, edges, 2], &ends);
+            file.f32("weights", &[count, edges], &weights);
+        }
         file.save(path)
     }
 
@@ -56,11 +70,14 @@ impl Dataset {
 
     /// [`Dataset::load`], from a file that is already open.
     pub fn read(file: &TensorReader) -> Result<Dataset> {
+        if let Some(what) = other_kind(file) {
+            return Err(file.error(format!("it is {what}; expected a data set (pgn generate)")));
+        }
         let version: u32 = file.parse("format_version", "a whole number")?;
-        if !(PLAIN..=WITH_FIELDS).contains(&version) {
+        if !(PLAIN..=WITH_GRAPHS).contains(&version) {
             return Err(file.error(format!(
                 "it has format version {version}, but this program knows only versions up to \
-                 {WITH_FIELDS}"
+                 {WITH_GRAPHS}"
             )));
         }
         let task: String = file.parse("task", "a name")?;
@@ -104,6 +121,7 @@ impl Dataset {
                 PLAIN => Fields::default(),
                 _ => read_fields(file, &[count, ops, nodes])?,
             },
+            edges: if version == WITH_GRAPHS { read_edges(file, count)? } else { Vec::new() },
         };
         dataset.check_values().map_err(|trouble| file.error(trouble))?;
         Ok(dataset)
@@ -118,6 +136,15 @@ impl Dataset {
     /// Refuses values that no structure can have produced, in the words of a file's reader.
     fn check_values(&self) -> std::result::Result<(), String> {
         self.fields.check([self.count(), self.ops, self.nodes])?;
+        for &Edge { u, v, weight } in &self.edges {
+            let (n, edge) = (self.nodes, Operation { u, v });
+            edge.check(n).map_err(|source| format!("an edge of an input graph: {source}"))?;
+            if !weight.is_finite() {
+                return Err(format!(
+                    "the edge ({u}, {v}) has the weight {weight}, expected a number"
+                ));
+            }
+        }
         // Only of built-in tasks is it known what their pointers look like.
         let shape = Task::named(&self.task).map_or(Shape::Any, |task| task.schema().shape());
         let mut cycles = Cycles::new(self.nodes);
@@ -165,6 +192,19 @@ impl Dataset {
     }
 }
 
+/// The input graphs, as many edges in each.
+fn read_edges(file: &TensorReader, count: usize) -> Result<Vec<Edge>> {
+    let shape = file.shape("weights");
+    let edges = match shape.as_deref() {
+        Some(&[_, edges]) => edges,
+        _ => return Err(file.error("it has no tensor `weights` of shape [count, edges]")),
+    };
+    let weights = file.f32("weights", &[count, edges])?;
+    let ends = file.u32("edges", &[count, edges, 2])?;
+    let pairs = ends.as_chunks().0.iter().zip(weights);
+    Ok(pairs.map(|(&[u, v], weight)| Edge { u, v, weight }).collect())
+}
+
 /// The further fields that the metadata list, each of this shape; all of them must be there, and
 /// no others.
 fn read_fields(file: &TensorReader, shape: &[usize]) -> Result<Fields> {
@@ -194,4 +234,16 @@ fn read_fields(file: &TensorReader, shape: &[usize]) -> Result<Fields> {
             "it has a tensor `{name}`, which is not among the fields that its metadata lists"
         ))),
     }
+}
+
+/// What a file of ours is, if it is not a data set.
+fn other_kind(file: &TensorReader) -> Option<&'static str> {
+    let format = file.metadata("format").unwrap_or_default();
+    if format.starts_with("pgn-rollout") {
+        return Some("a rollout (pgn rollout --out): what a model did on a data set");
+    }
+    if format.contains("checkpoint") {
+        return Some("the checkpoint of a run");
+    }
+    file.shape("encoder.weight").map(|_| "the weights of a model")
 }

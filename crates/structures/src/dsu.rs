@@ -9,15 +9,17 @@ use crate::{
 ///
 /// Each set is a rooted tree; a node points to its parent, a root to itself. [`Dsu::find`] makes
 /// every node on its path point to the root; [`Dsu::union`] makes the root of lower priority
-/// point to the other one, or, if it is asked to link by [`Linking::Operands`], the root of u
-/// point to that of v.
+/// point to the other one, or, if it is asked to ([`Linking`]), that of the smaller set, that of
+/// lower rank, or that of u.
 ///
 /// # Complexity
 ///
 /// With random priorities, O(α(n)) per operation in expectation (randomised linking by index,
 /// Goel et al. 2014). With priorities in an adversary's order, or linking by operands, a chain can
-/// grow: O(n) for one operation, O(log n) amortised. Four bytes per node, and no recursion: a
-/// chain of a million nodes is no trouble.
+/// grow: O(n) for one operation, O(log n) amortised. Linking by size or by rank is O(α(n))
+/// amortised for any operations, and no path is longer than log₂ n pointers (Tarjan 1975). Four
+/// bytes per node, eight where sizes or ranks are kept, and no recursion: a chain of a million
+/// nodes is no trouble.
 ///
 /// # Example
 ///
@@ -39,7 +41,7 @@ use crate::{
 ///
 /// # Literature
 ///
-/// Galler and Fisher 1964; Tarjan and van Leeuwen 1984; Goel, Khanna, Larkin and Tarjan 2014,
+/// Galler and Fisher 1964; Tarjan 1975, *Efficiency of a good but not linear set union algorithm*; Tarjan and van Leeuwen 1984; Goel, Khanna, Larkin and Tarjan 2014,
 /// *Disjoint set union with randomized linking*.
 #[derive(Clone, Debug, Default)]
 pub struct Dsu {
@@ -47,6 +49,8 @@ pub struct Dsu {
     /// compares. One word per node, and who has found two roots has also read what to compare.
     slots: Vec<u32>,
     linking: Linking,
+    /// Of every root, the number of nodes in its set or its rank; empty where neither is kept.
+    weights: Vec<u32>,
 }
 
 /// The first slot that is no pointer; the bits below it say how roots compare.
@@ -58,6 +62,11 @@ pub enum Linking {
     /// The one of lower priority, as in the paper.
     #[default]
     Priority,
+    /// The one of the smaller set; of equal ones, the one of lower priority.
+    Size,
+    /// The one of lower rank, a bound on the height of its tree; of equal ones, the one of lower
+    /// priority.
+    Rank,
     /// The first operand's: u's root goes under v's. The next pointers then follow from the
     /// pointers and the operation alone.
     Operands,
@@ -73,7 +82,7 @@ impl Dsu {
 
     /// The same, linking as told; empty until it is [`reset`](PointerStructure::reset).
     pub fn linking(linking: Linking) -> Self {
-        Dsu { slots: Vec::new(), linking }
+        Dsu { slots: Vec::new(), linking, weights: Vec::new() }
     }
 
     /// `nodes` sets of one node each, with priorities drawn from `seed`.
@@ -199,14 +208,23 @@ impl Dsu {
         let x_goes_under = match self.linking {
             Linking::Priority => slot_x < slot_y,
             Linking::Operands => true,
+            Linking::Size | Linking::Rank => {
+                let weight = |root: Node| self.weights[root as usize];
+                (weight(x), slot_x) < (weight(y), slot_y)
+            }
         };
         if x == y {
             return false;
         }
-        if x_goes_under {
-            self.slots[x as usize] = y;
-        } else {
-            self.slots[y as usize] = x;
+        let (under, over) = if x_goes_under { (x, y) } else { (y, x) };
+        self.slots[under as usize] = over;
+        let weight = |root: Node| self.weights[root as usize];
+        match self.linking {
+            Linking::Priority | Linking::Operands => {}
+            Linking::Size => self.weights[over as usize] += weight(under),
+            Linking::Rank => {
+                self.weights[over as usize] += u32::from(weight(under) == weight(over));
+            }
         }
         true
     }
@@ -228,6 +246,8 @@ impl PointerStructure for Dsu {
     fn name(&self) -> &str {
         match self.linking {
             Linking::Priority => "dsu",
+            Linking::Size => "dsu-by-size",
+            Linking::Rank => "dsu-by-rank",
             Linking::Operands => "dsu-ordered",
         }
     }
@@ -235,6 +255,14 @@ impl PointerStructure for Dsu {
     fn about(&self) -> About {
         let (title, summary) = match self.linking {
             Linking::Priority => ("Disjoint-set union", "disjoint-set union, linking by priority"),
+            Linking::Size => (
+                "Disjoint-set union, by size",
+                "disjoint-set union, linking the smaller set under the larger",
+            ),
+            Linking::Rank => (
+                "Disjoint-set union, by rank",
+                "disjoint-set union, linking the root of lower rank under the other",
+            ),
             Linking::Operands => (
                 "Disjoint-set union, ordered",
                 "disjoint-set union without priorities: u's root goes under v's",
@@ -245,13 +273,19 @@ impl PointerStructure for Dsu {
 
     fn features(&self) -> &[Feature] {
         match self.linking {
-            Linking::Priority => Feature::PAPER,
+            Linking::Priority | Linking::Size | Linking::Rank => Feature::PAPER,
             Linking::Operands => Feature::ORDERED,
         }
     }
 
     fn reset(&mut self, priorities: &[f32]) {
         self.slots.clear();
+        self.weights.clear();
+        match self.linking {
+            Linking::Priority | Linking::Operands => {}
+            Linking::Size => self.weights.resize(priorities.len(), 1),
+            Linking::Rank => self.weights.resize(priorities.len(), 0),
+        }
         // The bits of floats that are not negative compare as the floats do.
         if priorities.iter().all(|&priority| priority >= 0.0) {
             self.slots.extend(priorities.iter().map(|priority| ROOT | priority.to_bits()));
@@ -278,6 +312,21 @@ impl PointerStructure for Dsu {
                 *slot = pointer;
             }
         }
-        true
+        match self.linking {
+            Linking::Priority | Linking::Operands => true,
+            Linking::Size => {
+                self.weights.fill(0);
+                for node in 0..pointers.len() as Node {
+                    let mut root = node;
+                    while pointers[root as usize] != root {
+                        root = pointers[root as usize];
+                    }
+                    self.weights[root as usize] += 1;
+                }
+                true
+            }
+            // Ranks are not told by pointers: compression leaves them as they are.
+            Linking::Rank => false,
+        }
     }
 }

@@ -52,7 +52,7 @@ pub enum Error {
     #[error(transparent)]
     Operation(#[from] OperationError),
     /// A task name nobody registered.
-    #[error("unknown task `{name}`: the known ones are {known}")]
+    #[error("there is no task '{name}'; expected one of {known}{}", crate::did_you_mean(name, known.split(", ")))]
     UnknownTask {
         /// The name given.
         name: String,

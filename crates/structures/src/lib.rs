@@ -3,6 +3,7 @@
 //! | if you want … | look at |
 //! | --- | --- |
 //! | a union-find or a dynamic forest | [`Dsu`], [`LinkCutTree`], [`RootedForest`] |
+//! | a task with an input graph | [`Kruskal`], [`Edge`] |
 //! | ground truth to train on | [`Dataset::sample`], [`Dataset::from_operations`] |
 //! | single operations from any state | [`Transition`], [`Curriculum`] |
 //! | what a node holds besides its pointer | [`Schema`], [`Dataset::with_fields`] |
@@ -29,7 +30,10 @@ mod feature;
 mod fields;
 pub mod files;
 pub mod forest;
+mod graph;
+mod kruskal;
 mod link_cut_tree;
+mod names;
 mod operation;
 mod rng;
 mod rooted_forest;
@@ -49,7 +53,10 @@ pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
 pub use feature::Feature;
 pub use fields::{Field, FieldRows, Fields};
+pub use graph::Edge;
+pub use kruskal::Kruskal;
 pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
+pub use names::{closest, did_you_mean};
 pub use operation::{Node, Operation};
 pub use rng::{Rng, Split, Stream};
 pub use rooted_forest::RootedForest;

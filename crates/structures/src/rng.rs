@@ -72,7 +72,7 @@ impl Rng {
 /// seed see the same data, whatever else they draw.
 ///
 /// This is the only list of streams. The numbers never change: they are part of the keys, and so
-/// of every data set and every trained model. 4 to 15 are reserved for further splits, 23 and
+/// of every data set and every trained model. 4 to 15 are reserved for further splits, 25 and
 /// above for other purposes.
 ///
 /// ```
@@ -108,11 +108,15 @@ pub enum Stream {
     Verification = 21,
     /// Everything that learnt machines draw.
     Machines = 22,
+    /// Which operations are teacher-forced: Adam step, index of the sequence.
+    Forcing = 23,
+    /// Hyperplanes that keys are hashed by: tables, bits of each.
+    Search = 24,
 }
 
 impl Stream {
     /// All streams, by number.
-    pub const ALL: [Stream; 11] = [
+    pub const ALL: [Stream; 13] = [
         Stream::Train,
         Stream::Validation,
         Stream::Test,
@@ -124,6 +128,8 @@ impl Stream {
         Stream::Transitions,
         Stream::Verification,
         Stream::Machines,
+        Stream::Forcing,
+        Stream::Search,
     ];
 
     /// The second part of the key of [`Rng::new`].

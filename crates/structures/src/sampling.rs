@@ -1,6 +1,9 @@
 //! From operations to ground truth: sampling sequences, and replaying given ones.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use rayon::prelude::*;
 
@@ -61,12 +64,26 @@ impl Dataset {
         let mut dataset = Dataset::zeros(task, nodes, ops, count)?;
         dataset.seed = seed;
         dataset.split = split;
+        let has_graphs = AtomicBool::new(false);
         dataset.fill(task, |structure, row| {
             let mut rng = split.rng(seed, nodes, row.index as u64);
             draw_priorities(&mut rng, row.priorities);
             structure.reset(row.priorities);
+            if !structure.input_graph(nodes as Node, ops, &mut rng).is_empty() {
+                has_graphs.store(true, Ordering::Relaxed);
+            }
             row.run(structure, |structure, _| structure.sample(nodes as Node, &mut rng))
         })?;
+        if has_graphs.into_inner() {
+            // They are drawn once more, from the same streams: few tasks have one.
+            let mut structure = task.make();
+            for index in 0..count {
+                let mut rng = split.rng(seed, nodes, index as u64);
+                draw_priorities(&mut rng, &mut vec![0.0; nodes]);
+                structure.reset(&dataset.priorities[index * nodes..][..nodes]);
+                dataset.edges.extend(structure.input_graph(nodes as Node, ops, &mut rng));
+            }
+        }
         Ok(dataset)
     }
 
@@ -159,6 +176,7 @@ impl Dataset {
             masks: filled(1, cells).ok_or_else(too_large)?,
             pointers: filled(0, cells).ok_or_else(too_large)?,
             fields: Fields::default(),
+            edges: Vec::new(),
         })
     }
 
@@ -233,11 +251,14 @@ impl Row<'_> {
 }
 
 /// Distinct priorities rᵢ, uniform over the multiples of 2⁻²⁴ in [0, 1): one word each, drawn
-/// again where an earlier node has the same.
+/// again where an earlier node has the same. More than 2²³ of them are the beginning of a random
+/// permutation instead: drawing again would take n ln n words for the last ones.
 ///
 /// There must be at most [`Sampling::MAX_NODES`] of them.
 pub(crate) fn draw_priorities(rng: &mut Rng, priorities: &mut [f32]) {
-    if priorities.len() < BITMAP_FROM {
+    if priorities.len() > PERMUTED_ABOVE {
+        draw_permuted(rng, priorities);
+    } else if priorities.len() < BITMAP_FROM {
         let mut taken = HashSet::with_capacity(priorities.len());
         draw_distinct(rng, priorities, |priority| taken.insert(priority.to_bits()));
     } else {
@@ -255,6 +276,20 @@ pub(crate) fn draw_priorities(rng: &mut Rng, priorities: &mut [f32]) {
 
 /// From so many priorities on, clearing a bitmap costs less than hashing all of them.
 const BITMAP_FROM: usize = 4096;
+
+/// Up to so many priorities, fewer than half of the draws are in vain.
+const PERMUTED_ABOVE: usize = Sampling::MAX_NODES / 2;
+
+/// The first steps of a Fisher–Yates shuffle of all values: O(2²⁴), whatever n.
+fn draw_permuted(rng: &mut Rng, priorities: &mut [f32]) {
+    let most = Sampling::MAX_NODES as u32;
+    let mut values: Vec<u32> = (0..most).collect();
+    for (i, priority) in (0..).zip(priorities) {
+        let j = i + rng.below(most - i);
+        values.swap(i as usize, j as usize);
+        *priority = values[i as usize] as f32 / most as f32;
+    }
+}
 
 /// Draws each priority until `insert` says that it is new.
 fn draw_distinct(rng: &mut Rng, priorities: &mut [f32], mut insert: impl FnMut(f32) -> bool) {
@@ -307,4 +342,23 @@ pub(crate) fn filled<T: Clone>(value: T, len: usize) -> Option<Vec<T>> {
     vec.try_reserve_exact(len).ok()?;
     vec.resize(len, value);
     Some(vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priorities_of_the_largest_structures_are_distinct_and_take_no_minute() {
+        let started = std::time::Instant::now();
+        let priorities = given_priorities(Sampling::MAX_NODES, 1).unwrap();
+        let mut seen = vec![false; Sampling::MAX_NODES];
+        for &priority in &priorities {
+            let value = (priority * Sampling::MAX_NODES as f32) as usize;
+            assert!(!std::mem::replace(&mut seen[value], true), "{priority} is there twice");
+        }
+        assert!(seen.iter().all(|&seen| seen));
+        assert!(priorities[..1000] != given_priorities(Sampling::MAX_NODES, 2).unwrap()[..1000]);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
 }

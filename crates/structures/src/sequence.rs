@@ -1,6 +1,6 @@
 //! Sequences of operations with their ground truth, and sets of them.
 
-use crate::{FieldRows, Fields, Node, Operation, Split};
+use crate::{Edge, FieldRows, Fields, Node, Operation, Split};
 
 /// Several sequences over the same number of nodes and operations, with their ground truth.
 ///
@@ -30,6 +30,8 @@ pub struct Dataset {
     /// The further fields of the task's [`Schema`](crate::Schema) after the operation, each
     /// \[count, ops, nodes\], if they were recorded ([`Dataset::with_fields`]).
     pub fields: Fields,
+    /// \[count, edges\]; the input graphs, for tasks that have one.
+    pub edges: Vec<Edge>,
 }
 
 impl Dataset {
@@ -45,6 +47,7 @@ impl Dataset {
     /// If `index` is not below [`Dataset::count`].
     pub fn sequence(&self, index: usize) -> Sequence<'_> {
         let (n, ops) = (self.nodes, self.ops);
+        let edges = self.edges.len().checked_div(self.count()).unwrap_or(0);
         Sequence {
             priorities: &self.priorities[index * n..][..n],
             operations: &self.operations[index * ops..][..ops],
@@ -52,6 +55,7 @@ impl Dataset {
             masks: &self.masks[index * ops * n..][..ops * n],
             pointers: &self.pointers[index * ops * n..][..ops * n],
             fields: FieldRows::new(&self.fields, index * ops, ops, n),
+            edges: &self.edges[index * edges..][..edges],
         }
     }
 
@@ -77,6 +81,8 @@ pub struct Sequence<'a> {
     pub pointers: &'a [Node],
     /// Further fields, each \[ops, nodes\]; after the operation, if they were recorded
     pub fields: FieldRows<'a>,
+    /// The input graph, if there is one
+    pub edges: &'a [Edge],
 }
 
 impl<'a> Sequence<'a> {

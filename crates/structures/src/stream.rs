@@ -41,6 +41,7 @@ impl SequenceStream {
         crate::sampling::draw_priorities(&mut rng, &mut priorities);
         let mut structure = task.make();
         structure.reset(&priorities);
+        structure.input_graph(nodes as Node, sampling.ops, &mut rng);
         Ok(SequenceStream { structure, priorities, rng, visited: Visited::new(nodes) })
     }
 

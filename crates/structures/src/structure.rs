@@ -1,6 +1,6 @@
 //! The one trait behind every learnable data structure.
 
-use crate::{About, Error, Feature, Node, Operation, Result, Rng, Schema, Visited};
+use crate::{About, Edge, Error, Feature, Node, Operation, Result, Rng, Schema, Visited};
 
 /// A pointer-based data structure that a network can learn to imitate.
 ///
@@ -30,6 +30,16 @@ pub trait PointerStructure: Send {
 
     /// Forgets everything: `priorities.len()` nodes, each pointing to itself.
     fn reset(&mut self, priorities: &[f32]);
+
+    /// Draws the graph that comes with a sequence of `ops` operations, if the structure has one;
+    /// no edges unless overridden. The number of edges must follow from `nodes` and `ops`.
+    ///
+    /// It is called once, after [`reset`](PointerStructure::reset) and before the first operation is
+    /// drawn, which may depend on it. What the operations do must not: they are replayed without it.
+    fn input_graph(&mut self, nodes: Node, ops: usize, rng: &mut Rng) -> Vec<Edge> {
+        let _ = (nodes, ops, rng);
+        Vec::new()
+    }
 
     /// Draws the next operation on `nodes` nodes; a uniform pair u ≠ v unless overridden.
     ///

@@ -1,10 +1,10 @@
 //! Tasks: named ways to make fresh structures.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
-    About, Dsu, Error, Feature, LinkCutTree, Linking, PointerStructure, Result, RootedForest,
-    Schema,
+    About, Dsu, Error, Feature, Kruskal, LinkCutTree, Linking, PointerStructure, Result,
+    RootedForest, Schema,
 };
 
 /// A data structure to learn: makes fresh instances of it, one per thread that needs one.
@@ -33,9 +33,15 @@ type Make = fn() -> Box<dyn PointerStructure>;
 const REGISTRY: &[(&str, Origin, Make)] = &[
     ("dsu", Origin::Paper, || Box::new(Dsu::default())),
     ("lct", Origin::Paper, || Box::new(<LinkCutTree>::default())),
+    ("dsu-by-size", Origin::Beyond, || Box::new(Dsu::linking(Linking::Size))),
+    ("dsu-by-rank", Origin::Beyond, || Box::new(Dsu::linking(Linking::Rank))),
     ("dsu-ordered", Origin::Beyond, || Box::new(Dsu::linking(Linking::Operands))),
+    ("kruskal", Origin::Beyond, || Box::new(Kruskal::default())),
     ("forest", Origin::Beyond, || Box::new(RootedForest::default())),
 ];
+
+/// The tasks that this process was given by [`Task::register`].
+static REGISTERED: RwLock<Vec<Task>> = RwLock::new(Vec::new());
 
 /// Whether a task is one of the paper's two.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,25 +70,53 @@ impl Task {
         }
     }
 
-    /// A built-in task, one of [`Task::names`].
-    pub fn named(name: &str) -> Result<Self> {
-        match REGISTRY.iter().find(|(known, ..)| *known == name) {
-            Some((.., make)) => Ok(Task::boxed(make)),
-            None => {
-                let known = Task::names().collect::<Vec<_>>().join(", ");
-                Err(Error::UnknownTask { name: name.to_string(), known })
-            }
+    /// Lets [`Task::named`] find this task, in this process: what a program with structures of its
+    /// own does first. Refuses a name that is taken.
+    ///
+    /// ```
+    /// use pgn_structures::{Dsu, Task};
+    ///
+    /// assert!(Task::new(Dsu::default).register().is_err()); // there is a `dsu`
+    /// ```
+    pub fn register(self) -> Result<()> {
+        let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+        if self.is_built_in() || registered.iter().any(|task| task.name == self.name) {
+            return Err(Error::Request(format!(
+                "there is a task '{}' already; expected another name",
+                self.name
+            )));
         }
+        registered.push(self);
+        Ok(())
     }
 
-    /// The names [`Task::named`] knows, the paper's first.
+    /// A task by its name: built in, or [registered](Task::register).
+    pub fn named(name: &str) -> Result<Self> {
+        if let Some((.., make)) = REGISTRY.iter().find(|(known, ..)| *known == name) {
+            return Ok(Task::boxed(make));
+        }
+        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+        registered.iter().find(|task| task.name() == name).cloned().ok_or_else(|| {
+            let mut known: Vec<&str> = Task::names().collect();
+            known.extend(registered.iter().map(Task::name));
+            Error::UnknownTask { name: name.to_string(), known: known.join(", ") }
+        })
+    }
+
+    /// The names of the built-in tasks, the paper's first.
     pub fn names() -> impl Iterator<Item = &'static str> {
         REGISTRY.iter().map(|(name, ..)| *name)
     }
 
-    /// All built-in tasks, the paper's first.
+    /// All tasks that [`Task::named`] finds: the paper's, other built-in ones, registered ones.
     pub fn all() -> impl Iterator<Item = Task> {
-        REGISTRY.iter().map(|(.., make)| Task::boxed(make))
+        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
+        REGISTRY.iter().map(|(.., make)| Task::boxed(make)).chain(registered)
+    }
+
+    /// Whether it has the name of a built-in task.
+    pub fn is_built_in(&self) -> bool {
+        Task::names().any(|name| name == self.name())
     }
 
     /// The names of the paper's tasks, in its order.

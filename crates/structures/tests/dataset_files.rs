@@ -137,7 +137,8 @@ fn damaged_contents_are_refused_with_a_sentence() {
 
     type Damage = fn(&mut Parts);
     let cases: &[(Damage, &str)] = &[
-        (|p| p.set("format_version", "3"), "format version 3, but this program knows only"),
+        (|p| p.set("format_version", "4"), "format version 4, but this program knows only"),
+        (|p| p.set("format_version", "3"), "its metadata has no `fields`"),
         (|p| p.set("format_version", "2"), "its metadata has no `fields`"),
         (|p| p.set("format_version", "0"), "format version 0"),
         (|p| p.set("format_version", "one"), "`format_version` = `one`, which is not a whole"),

@@ -2,7 +2,8 @@
 
 use petgraph::unionfind::UnionFind;
 use pgn_structures::{
-    Dataset, Dsu, Node, Operation, OperationError, Recorder, Rng, Task, Visited, forest,
+    Dataset, Dsu, Linking, Node, Operation, OperationError, PointerStructure, Recorder, Rng, Task,
+    Visited, forest,
 };
 use proptest::prelude::*;
 
@@ -64,6 +65,84 @@ proptest! {
             prop_assert_eq!(ours.connected(0, u).unwrap(), theirs.equiv(0, u));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Linking by size and by rank against figure 2 with sets and ranks written out, petgraph's
+    /// answers, and Tarjan's bound: no path is longer than log₂ of the nodes in its set.
+    #[test]
+    fn linking_by_size_and_by_rank((priorities, operations) in operations()) {
+        let n = priorities.len();
+        for by_size in [true, false] {
+            let mut ours = Dsu::linking(if by_size { Linking::Size } else { Linking::Rank });
+            ours.reset(&priorities);
+            let mut theirs = UnionFind::<Node>::new(n);
+            let mut pointers: Vec<Node> = (0..n as Node).collect();
+            let mut ranks = vec![0u32; n];
+            for &Operation { u, v } in &operations {
+                let root = |pointers: &[Node], node| *path_to_root(pointers, node).last().unwrap();
+                let members = |pointers: &[Node], of: Node| {
+                    (0..n as Node).filter(|&node| root(pointers, node) == of).count() as u32
+                };
+                let (x, y) = (root(&pointers, u), root(&pointers, v));
+                let weigh = |node: Node| match by_size {
+                    true => members(&pointers, node),
+                    false => ranks[node as usize],
+                };
+                let (of_x, of_y) = (weigh(x), weigh(y));
+                path_to_root(&pointers, u).iter().for_each(|&node| pointers[node as usize] = x);
+                path_to_root(&pointers, v).iter().for_each(|&node| pointers[node as usize] = y);
+                let lower = priorities[x as usize] < priorities[y as usize];
+                if x != y {
+                    let x_goes_under = of_x < of_y || of_x == of_y && lower;
+                    let (under, over) = if x_goes_under { (x, y) } else { (y, x) };
+                    pointers[under as usize] = over;
+                    ranks[over as usize] += u32::from(of_x == of_y);
+                }
+                prop_assert_eq!(ours.query_union(u, v).unwrap(), theirs.union(u, v));
+                for node in 0..n as Node {
+                    prop_assert_eq!(ours.pointer(node), pointers[node as usize]);
+                }
+            }
+            for node in 0..n as Node {
+                let length = path_to_root(&pointers, node).len() as u32 - 1;
+                let of = *path_to_root(&pointers, node).last().unwrap();
+                let set = (0..n as Node).filter(|&one| path_to_root(&pointers, one).contains(&of));
+                prop_assert!(length <= set.count().ilog2());
+            }
+        }
+    }
+}
+
+/// What is said of a chain under random priorities holds under any: paths stay short.
+#[test]
+fn a_chain_stays_shallow_when_linked_by_size_or_rank() {
+    let priorities: Vec<f32> = (0..200).map(|node| node as f32 / 256.0).collect();
+    for linking in [Linking::Size, Linking::Rank] {
+        let mut sets = Dsu::linking(linking);
+        sets.reset(&priorities);
+        for node in 1..200 {
+            assert!(sets.query_union(node - 1, node).unwrap());
+        }
+        let pointers: Vec<Node> = (0..200).map(|node| sets.pointer(node)).collect();
+        assert_eq!(forest::depths(&pointers).into_iter().max(), Some(1), "{linking:?}");
+    }
+}
+
+/// Sizes follow from pointers, ranks do not.
+#[test]
+fn going_on_from_pointers_when_linked_by_size() {
+    let priorities = [0.9, 0.8, 0.1, 0.2];
+    let mut by_size = Dsu::linking(Linking::Size);
+    by_size.reset(&priorities);
+    assert!(by_size.start_from(&[0, 1, 3, 3]));
+    by_size.query_union(0, 2).unwrap();
+    assert_eq!((by_size.pointer(0), by_size.pointer(3)), (3, 3));
+    let mut by_rank = Dsu::linking(Linking::Rank);
+    by_rank.reset(&priorities);
+    assert!(!by_rank.start_from(&[0, 1, 3, 3]));
 }
 
 /// ```text

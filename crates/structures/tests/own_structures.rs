@@ -95,5 +95,7 @@ fn unknown_tasks_are_answered_with_the_known_ones() {
     }
     assert!(Task::of_paper().eq(["dsu", "lct"]));
     let error = Task::named("heap").unwrap_err().to_string();
-    assert_eq!(error, format!("unknown task `heap`: the known ones are {}", known.join(", ")));
+    assert_eq!(error, format!("there is no task 'heap'; expected one of {}", known.join(", ")));
+    let error = Task::named("forrest").unwrap_err().to_string();
+    assert!(error.ends_with(" (did you mean forest?)"), "{error}");
 }

@@ -33,6 +33,7 @@ fn figures(set: &Dataset, index: usize) -> [f64; 3] {
         masks: sequence.masks.to_vec(),
         pointers: sequence.pointers.to_vec(),
         fields: Default::default(),
+        edges: Vec::new(),
         task: set.task.clone(),
         seed: set.seed,
         split: set.split,

@@ -36,6 +36,7 @@ use tokio::sync::Semaphore;
 use crate::{
     baselines,
     catalogue::{Catalogue, Place},
+    halt::Halt,
     limits, metrics, micro_steps,
     refusal::{Answer, Refusal},
     replay::{NodeRequest, Request},
@@ -82,6 +83,7 @@ pub fn routes(shared: Arc<Shared>) -> Router {
 }
 
 type App = State<Arc<Shared>>;
+type Body<T> = Result<Json<T>, JsonRejection>;
 
 async fn about(State(app): App) -> Json<Value> {
     Json(json!({
@@ -97,7 +99,7 @@ async fn about(State(app): App) -> Json<Value> {
 }
 
 async fn runs(State(app): App) -> Response {
-    blocking(app, None, |app| Ok(summary::all(&app.catalogue))).await
+    blocking(app, None, |app, _| Ok(summary::all(&app.catalogue))).await
 }
 
 #[derive(Deserialize)]
@@ -111,7 +113,7 @@ async fn run(State(app): App, query: Result<Query<Run>, QueryRejection>) -> Resp
         Ok(Query(query)) => query,
         Err(rejection) => return bad_query(rejection).into_response(),
     };
-    blocking(app, None, move |app| summary::details(&app.catalogue, &query.id)).await
+    blocking(app, None, move |app, _| summary::details(&app.catalogue, &query.id)).await
 }
 
 #[derive(Deserialize)]
@@ -130,7 +132,7 @@ async fn run_metrics(
         Ok(Query(query)) => query,
         Err(rejection) => return bad_query(rejection).into_response(),
     };
-    blocking(app, None, move |app| {
+    blocking(app, None, move |app, _| {
         let Place::Folder(path) = app.catalogue.find(&query.id)? else {
             return Ok(metrics::Lines::default());
         };
@@ -144,46 +146,83 @@ async fn run_metrics(
     .await
 }
 
-async fn replay(State(app): App, body: Result<Json<Request>, JsonRejection>) -> Response {
+async fn replay(app: App, body: Body<Request>) -> Response {
+    // Before the model is loaded, as it costs nothing.
+    let check = |request: &Request| {
+        limits::check(request.nodes, request.operations.as_ref().map_or(0, Vec::len))
+    };
+    compute(app, body, check, |request, app, halt| {
+        request.answer(&subject::load(&app.catalogue, &request.model)?, halt)
+    })
+    .await
+}
+
+async fn node(app: App, body: Body<NodeRequest>) -> Response {
+    compute(
+        app,
+        body,
+        |_| Ok(()),
+        |request, app, halt| {
+            request.answer(&subject::load(&app.catalogue, &request.replay.model)?, halt)
+        },
+    )
+    .await
+}
+
+async fn one_step(app: App, body: Body<step::Request>) -> Response {
+    compute(
+        app,
+        body,
+        |_| Ok(()),
+        |request, app, halt| {
+            request.answer(&subject::load(&app.catalogue, &request.replay.model)?, halt)
+        },
+    )
+    .await
+}
+
+async fn test_sequences(app: App, body: Body<sequences::Request>) -> Response {
+    compute(
+        app,
+        body,
+        |_| Ok(()),
+        |request, app, halt| request.scores(&subject::load(&app.catalogue, &request.model)?, halt),
+    )
+    .await
+}
+
+async fn inside(app: App, body: Body<micro_steps::Request>) -> Response {
+    compute(
+        app,
+        body,
+        |_| Ok(()),
+        |request, app, halt| {
+            let network = match &request.model {
+                Some(id) => Some(subject::load(&app.catalogue, id)?),
+                None => None,
+            };
+            request.answer(&app.machines, network.as_ref(), halt)
+        },
+    )
+    .await
+}
+
+/// Answers a request in JSON by computing, with one of a few permits.
+async fn compute<R: Send + 'static, T: Serialize + Send + 'static>(
+    State(app): App,
+    body: Body<R>,
+    check: impl FnOnce(&R) -> Answer<()>,
+    answer: impl FnOnce(&R, &Shared, &Halt) -> Answer<T> + Send + 'static,
+) -> Response {
     let request = match body {
         Ok(Json(request)) => request,
         Err(rejection) => return bad_body(rejection).into_response(),
     };
-    // Before the model is loaded, as it costs nothing.
-    if let Err(refusal) =
-        limits::check(request.nodes, request.operations.as_ref().map_or(0, Vec::len))
-    {
+    if let Err(refusal) = check(&request) {
         return refusal.into_response();
     }
     let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| {
-        request.answer(&subject::load(&app.catalogue, &request.model)?)
-    })
-    .await
-}
-
-async fn node(State(app): App, body: Result<Json<NodeRequest>, JsonRejection>) -> Response {
-    let request = match body {
-        Ok(Json(request)) => request,
-        Err(rejection) => return bad_body(rejection).into_response(),
-    };
-    let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| {
-        request.answer(&subject::load(&app.catalogue, &request.replay.model)?)
-    })
-    .await
-}
-
-async fn one_step(State(app): App, body: Result<Json<step::Request>, JsonRejection>) -> Response {
-    let request = match body {
-        Ok(Json(request)) => request,
-        Err(rejection) => return bad_body(rejection).into_response(),
-    };
-    let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| {
-        request.answer(&subject::load(&app.catalogue, &request.replay.model)?)
-    })
-    .await
+    blocking(app, replays, move |app, halt| answer(&request, app, halt)).await
 }
 
 async fn run_baselines(State(app): App, query: Result<Query<Run>, QueryRejection>) -> Response {
@@ -192,41 +231,8 @@ async fn run_baselines(State(app): App, query: Result<Query<Run>, QueryRejection
         Err(rejection) => return bad_query(rejection).into_response(),
     };
     let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| baselines::of_run(&app.catalogue, &query.id)).await
-}
-
-async fn test_sequences(
-    State(app): App,
-    body: Result<Json<sequences::Request>, JsonRejection>,
-) -> Response {
-    let request = match body {
-        Ok(Json(request)) => request,
-        Err(rejection) => return bad_body(rejection).into_response(),
-    };
-    let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| {
-        request.scores(&subject::load(&app.catalogue, &request.model)?)
-    })
-    .await
-}
-
-async fn inside(
-    State(app): App,
-    body: Result<Json<micro_steps::Request>, JsonRejection>,
-) -> Response {
-    let request = match body {
-        Ok(Json(request)) => request,
-        Err(rejection) => return bad_body(rejection).into_response(),
-    };
-    let replays = Some(app.replays.clone());
-    blocking(app, replays, move |app| {
-        let network = match &request.model {
-            Some(id) => Some(subject::load(&app.catalogue, id)?),
-            None => None,
-        };
-        request.answer(&app.machines, network.as_ref())
-    })
-    .await
+    blocking(app, replays, move |app, halt| baselines::of_run(&app.catalogue, &query.id, halt))
+        .await
 }
 
 #[derive(Deserialize)]
@@ -261,20 +267,25 @@ async fn operations(body: Result<Json<Csv>, JsonRejection>) -> Response {
 }
 
 /// Does work that reads files or computes on a thread of its own; work that computes waits for
-/// one of a few permits first, and holds it to its end even if the asker has gone.
+/// one of a few permits first, and holds it to its end. It is told to end when the request takes
+/// too long.
 async fn blocking<T: Serialize + Send + 'static>(
     app: Arc<Shared>,
     permits: Option<Arc<Semaphore>>,
-    work: impl FnOnce(&Shared) -> Answer<T> + Send + 'static,
+    work: impl FnOnce(&Shared, &Halt) -> Answer<T> + Send + 'static,
 ) -> Response {
     let permit = match permits {
         Some(permits) => permits.acquire_owned().await.ok(),
         None => None,
     };
+    let halt = Halt::default();
+    // Dropped with this future: when the request takes too long, or its asker is gone.
+    let _giving = halt.when_dropped();
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
+        halt.check()?;
         // The JSON is made here too: a large replay takes its time.
-        work(&app).map(|value| serde_json::to_vec(&value))
+        work(&app, &halt).map(|value| serde_json::to_vec(&value))
     });
     match done.await {
         Ok(Ok(Ok(bytes))) => {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     catalogue::Catalogue,
+    halt::Halt,
     limits,
     refusal::{Answer, Refusal},
     summary,
@@ -25,11 +26,12 @@ pub struct Baseline {
 }
 
 /// The baselines of a finished run, one for each of its test sizes.
-pub fn of_run(catalogue: &Catalogue, id: &str) -> Answer<Vec<Baseline>> {
+pub fn of_run(catalogue: &Catalogue, id: &str, halt: &Halt) -> Answer<Vec<Baseline>> {
     let summary = summary::details(catalogue, id)?.summary;
     let task = catalogue.task(&summary.task)?;
     let rule = Counting::of_seed(&task, summary.seed).map_err(Refusal::damaged)?;
     let one = |test: &TestScores| -> Answer<Baseline> {
+        halt.check()?;
         Ok(Baseline {
             nodes: test.nodes,
             counting: counting(&rule, &task, summary.seed, test)?,

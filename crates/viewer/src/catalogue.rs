@@ -44,13 +44,18 @@ impl Catalogue {
     pub fn open(folder: Option<&Path>, tasks: Vec<Task>) -> Result<Catalogue> {
         let canonical = |path: &Path| {
             let there = path.canonicalize().and_then(|path| fs::read_dir(&path).map(|_| path));
-            there.map_err(|source| Error::Folder { path: path.to_owned(), source })
+            there.map_err(|cause| Error::Folder { path: path.to_owned(), cause })
         };
         Ok(Catalogue {
             folder: folder.map(canonical).transpose()?,
             tasks,
             followed: Followed::default(),
         })
+    }
+
+    /// How many runs there are in the folder.
+    pub fn count(&self) -> usize {
+        self.run_ids().len()
     }
 
     /// The folder being served, as the page shows it.
@@ -140,6 +145,19 @@ impl Catalogue {
         match self.inside(&place.join(files::CONFIG)) {
             Some(config) if config.is_file() => Ok(Place::Folder(place)),
             _ => Err(missing()),
+        }
+    }
+
+    /// The refusal of a run with this trouble, without the place of the folder on this machine.
+    pub fn damaged(&self, error: &pgn_lab::Error) -> Refusal {
+        Refusal::damaged(self.shorten(&error.to_string()))
+    }
+
+    /// A sentence in which paths begin in the folder.
+    pub fn shorten(&self, sentence: &str) -> String {
+        match &self.folder {
+            Some(folder) => sentence.replace(&format!("{}/", folder.display()), ""),
+            None => sentence.to_owned(),
         }
     }
 

@@ -7,20 +7,20 @@ use std::{net::SocketAddr, path::PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The folder of runs cannot be read.
-    #[error("cannot read the folder {}: {source}", path.display())]
+    #[error("cannot read the folder {}: {cause}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
+        /// Why not. Part of the sentence already, so not this error's `source`.
+        cause: std::io::Error,
     },
     /// The address is taken, or not one of this machine's.
-    #[error("cannot listen on {address}: {source}; --port chooses another port, 0 any free one")]
+    #[error("cannot listen on {address}: {cause}; --port chooses another port, 0 any free one")]
     Bind {
         /// The address asked for.
         address: SocketAddr,
-        /// Why not.
-        source: std::io::Error,
+        /// Why not. Part of the sentence already, so not this error's `source`.
+        cause: std::io::Error,
     },
     /// A report cannot be made.
     #[error("the report cannot be made: {0}")]
@@ -28,9 +28,6 @@ pub enum Error {
     /// See [`pgn_lab::Error`].
     #[error(transparent)]
     Lab(#[from] pgn_lab::Error),
-    /// The server stopped by itself.
-    #[error("the server stopped: {0}")]
-    Stopped(std::io::Error),
 }
 
 /// A result with this crate's [`Error`].

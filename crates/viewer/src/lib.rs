@@ -11,7 +11,7 @@
 //! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
 //! | what a replay holds | `replay.rs`, `step.rs`, `machine.rs` |
 //! | the algorithm inside an operation | `micro_steps.rs` |
-//! | the same without a server, in one file | [`report()`], [`player()`] |
+//! | the same without a server, in one file | [`report()`], [`player()`], [`page()`](page()) |
 //! | the trained models that come along | [`built_in_models()`] |
 //!
 //! The page itself is TypeScript, in `web/`; what is built from it is in `assets/`, committed, so
@@ -31,8 +31,10 @@ mod api;
 mod baselines;
 mod built_in;
 mod catalogue;
+mod connections;
 mod error;
 mod guard;
+mod halt;
 mod limits;
 mod machine;
 mod metrics;
@@ -49,5 +51,5 @@ mod summary;
 
 pub use built_in::built_in_models;
 pub use error::{Error, Result};
-pub use report::{player, report};
+pub use report::{Played, page, player, report, to_be_analysed};
 pub use server::{Options, Server, serve};

@@ -30,6 +30,13 @@ pub const FOLDERS: usize = 20_000;
 pub const DEPTH: usize = 12;
 /// Replays that are computed at the same time.
 pub const REPLAYS: usize = 2;
+/// Bytes of a `model.safetensors` or a teacher's: a hundred times what the largest model has.
+pub const MODEL: u64 = 64 << 20;
+/// Connections that are open at the same time.
+pub const CONNECTIONS: usize = 256;
+/// How long a request's headers may take to arrive, and how long a connection may wait for the
+/// next request.
+pub const HEADERS: Duration = Duration::from_secs(10);
 /// How long a request may take, its body included.
 pub const TIME: Duration = Duration::from_secs(30);
 /// How long requests under way may take to end once the server is told to stop.

@@ -4,6 +4,7 @@ use pgn_lab::machine::{MachineRun, Mode};
 use pgn_structures::Node;
 
 use crate::{
+    halt::Halt,
     refusal::{Answer, Refusal},
     replay::{NodeDetails, NodeRequest, Replay, Request},
     report::recorded,
@@ -14,7 +15,7 @@ use crate::{
 const LOGIT: f32 = 20.0;
 
 /// The whole replay.
-pub fn replay(request: &Request, run: &MachineRun) -> Answer<Replay> {
+pub fn replay(request: &Request, run: &MachineRun, halt: &Halt) -> Answer<Replay> {
     let task = run.task().map_err(|error| Refusal::bad(error.to_string()))?;
     let (priorities, truth) = request.truth(&task)?;
     let Some(truth) = truth else {
@@ -34,14 +35,15 @@ pub fn replay(request: &Request, run: &MachineRun) -> Answer<Replay> {
     // What is certified does the same compiled, and faster.
     let mode = if run.certified().is_ok() { Mode::Compiled } else { Mode::Network };
     let executor = run.executor(mode).map_err(Refusal::damaged)?;
-    let rollout = run.rollout(&executor, truth.sequence(0));
+    let rolled = run.rollout_until(&executor, truth.sequence(0), halt.stop());
+    let rollout = rolled.map_err(Refusal::damaged)?;
     recorded(task.name(), truth.sequence(0), &rollout).map_err(Refusal::damaged)
 }
 
 /// What is known of a node after a step. There are no candidates: attention is over the few nodes
 /// of a view, in each micro-step.
-pub fn node(request: &NodeRequest, run: &MachineRun) -> Answer<NodeDetails> {
-    let replay = replay(&request.replay, run)?;
+pub fn node(request: &NodeRequest, run: &MachineRun, halt: &Halt) -> Answer<NodeDetails> {
+    let replay = replay(&request.replay, run, halt)?;
     let &NodeRequest { step, node, .. } = request;
     let last = step_of(&replay, step)?;
     let Some(&priority) = replay.priorities.get(node as usize) else {
@@ -71,8 +73,8 @@ pub fn node(request: &NodeRequest, run: &MachineRun) -> Answer<NodeDetails> {
 }
 
 /// The masks of a step.
-pub fn step(request: &step::Request, run: &MachineRun) -> Answer<step::Details> {
-    let replay = replay(&request.replay, run)?;
+pub fn step(request: &step::Request, run: &MachineRun, halt: &Halt) -> Answer<step::Details> {
+    let replay = replay(&request.replay, run, halt)?;
     let last = step_of(&replay, request.step)?;
     let visited = last.model.visited.clone().unwrap_or_default();
     let logit = |node: Node| if visited.contains(&node) { -LOGIT } else { LOGIT };

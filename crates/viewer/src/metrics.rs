@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use pgn_lab::Metrics;
+use pgn_lab::CurveLine;
 use serde::Serialize;
 
 use crate::limits;
@@ -24,19 +24,22 @@ pub struct Lines {
     /// Whether there is more already.
     pub more: bool,
     /// A value per line.
-    pub lines: Vec<Metrics>,
+    pub lines: Vec<CurveLine>,
 }
 
 /// Reads the whole lines from `offset` on; a line that is still being written is left for
 /// later. No file is an empty one.
 pub fn read(path: &Path, offset: u64, limit: u64) -> io::Result<Lines> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
+    // Before it is opened: opening a pipe waits for its writer.
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file")),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(Lines { afresh: offset > 0, ..Lines::default() });
         }
         Err(error) => return Err(error),
-    };
+    }
+    let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let goes_on = offset == 0 || offset <= length && byte(&mut file, offset - 1)? == b'\n';
     let start = if goes_on { offset } else { 0 };
@@ -53,7 +56,7 @@ pub fn read(path: &Path, offset: u64, limit: u64) -> io::Result<Lines> {
         }
         lines.offset += size;
         // A damaged line makes a gap in a curve, no more.
-        lines.lines.extend(serde_json::from_slice::<Metrics>(&line).ok());
+        lines.lines.extend(CurveLine::parse(&line).ok());
     }
 }
 
@@ -90,8 +93,8 @@ impl Followed {
                 *progress = Progress::default();
             }
             for line in &lines.lines {
-                let f1 = line.validation.f1;
                 progress.epoch = Some(line.epoch);
+                let Some(f1) = line.validation.as_ref().map(|scores| scores.f1) else { continue };
                 if progress.best.is_none_or(|(_, best)| f1 > best) {
                     progress.best = Some((line.epoch, f1));
                 }
@@ -108,7 +111,7 @@ impl Followed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgn_lab::{EpochLosses, Scores};
+    use pgn_lab::{EpochLosses, Metrics, Scores};
 
     fn line(epoch: u64) -> String {
         let metrics = Metrics {

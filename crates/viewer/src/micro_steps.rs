@@ -11,6 +11,7 @@ use pgn_structures::{Node, Operation, given_priorities};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    halt::Halt,
     limits,
     refusal::{Answer, Refusal},
     subject::Subject,
@@ -101,7 +102,12 @@ impl Machines {
 impl Request {
     /// Executes all operations, and tells of the last one every micro-step: the program's, or
     /// those of `network`.
-    pub fn answer(&self, machines: &Machines, network: Option<&Subject>) -> Answer<MicroSteps> {
+    pub fn answer(
+        &self,
+        machines: &Machines,
+        network: Option<&Subject>,
+        halt: &Halt,
+    ) -> Answer<MicroSteps> {
         let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
         let n = self.nodes;
         limits::check(n, self.operations.len())?;
@@ -125,6 +131,7 @@ impl Request {
         let operation = query(&machine)?;
         let mut store = Store::new(machine.signature(), &priorities);
         for pair in before {
+            halt.check()?;
             machine.run_program(&mut store, operation, pair).map_err(failed)?;
         }
         let fields = fields(&machine, &store);
@@ -136,7 +143,7 @@ impl Request {
                 return Err(Refusal::bad(format!("the model is not a machine for {task:?}")));
             }
         };
-        let (steps, outcome) = trace(&machine, net, &mut store, operation, [u, v])?;
+        let (steps, outcome) = trace(&machine, net, &mut store, (operation, [u, v]), halt)?;
         let Outcome::Answer(answer) = outcome else {
             return Err(Refusal::bad(format!("the operation on {u} and {v} has no answer")));
         };
@@ -161,8 +168,8 @@ fn trace(
     machine: &Machine,
     net: Option<&MachineNet>,
     store: &mut Store,
-    operation: usize,
-    arguments: [Node; 2],
+    (operation, arguments): (usize, [Node; 2]),
+    halt: &Halt,
 ) -> Answer<(Vec<MicroStep>, Outcome)> {
     let failed = |error: pgn_machines::Error| Refusal::bad(error.to_string());
     let signature = machine.signature();
@@ -170,6 +177,7 @@ fn trace(
     let mut steps = Vec::new();
     let mut before = fields(machine, store);
     while steps.len() < limits::MICRO_STEPS {
+        halt.check()?;
         let name = signature.states[usize::from(state)].name.clone();
         let outcome = machine.outcome(store, state);
         if outcome.is_none() {
@@ -254,10 +262,11 @@ mod tests {
                     operations: operations[..count].to_vec(),
                     model: None,
                 };
-                let told = request.answer(&machines, None).unwrap();
+                let told = request.answer(&machines, None, &Halt::default()).unwrap();
                 let run = MachineRun::built_in(task).unwrap();
-                let own =
-                    request.answer(&machines, Some(&Subject::Machine(Box::new(run)))).unwrap();
+                let own = request
+                    .answer(&machines, Some(&Subject::Machine(Box::new(run))), &Halt::default())
+                    .unwrap();
                 let text = |steps: &MicroSteps| serde_json::to_string(steps).unwrap();
                 assert_eq!(text(&own), text(&told), "a certified network does the same");
                 let mut fields = told.fields;
@@ -291,7 +300,7 @@ mod tests {
             request("nothing", vec![[0, 1]]),
             Request { priorities: Some(vec![0.5]), ..request("dsu", vec![[0, 1]]) },
         ] {
-            assert!(bad.answer(&machines, None).is_err(), "{bad:?}");
+            assert!(bad.answer(&machines, None, &Halt::default()).is_err(), "{bad:?}");
         }
     }
 }

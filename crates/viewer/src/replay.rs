@@ -8,6 +8,7 @@ use pgn_structures::{Dataset, Node, Operation, Sampling, Split, Task, given_prio
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    halt::Halt,
     limits, machine,
     refusal::{Answer, Refusal},
     subject::Subject,
@@ -217,10 +218,10 @@ impl Request {
     }
 
     /// The whole replay of whatever was loaded.
-    pub fn answer(&self, subject: &Subject) -> Answer<Replay> {
+    pub fn answer(&self, subject: &Subject, halt: &Halt) -> Answer<Replay> {
         match subject {
-            Subject::Run(run) => self.replay(run),
-            Subject::Machine(run) => machine::replay(self, run),
+            Subject::Run(run) => self.replay(run, halt),
+            Subject::Machine(run) => machine::replay(self, run, halt),
         }
     }
 
@@ -235,14 +236,14 @@ impl Request {
     }
 
     /// The whole replay.
-    pub fn replay(&self, run: &Run) -> Answer<Replay> {
+    pub fn replay(&self, run: &Run, halt: &Halt) -> Answer<Replay> {
         let (priorities, truth) = self.truth(task(run)?)?;
         let config = run.model().config();
         let mut steps = Vec::new();
         if let Some(truth) = truth {
             let truth = examples(run, truth)?;
             let mut before: Vec<Node> = (0..self.nodes as Node).collect();
-            roll_out(run, &truth, truth.set.ops, |step| {
+            roll_out(run, &truth, truth.set.ops, halt, |step| {
                 let (one, operation, t) = (truth.set.sequence(0), step.operation, step.t);
                 let true_moved = moves(&mut before, one.pointers_after(t));
                 let unmasked = |&(_, &logit): &(Node, &f32)| !left_alone(logit);
@@ -290,15 +291,15 @@ impl Request {
 
 impl NodeRequest {
     /// What whatever was loaded makes of the node.
-    pub fn answer(&self, subject: &Subject) -> Answer<NodeDetails> {
+    pub fn answer(&self, subject: &Subject, halt: &Halt) -> Answer<NodeDetails> {
         match subject {
-            Subject::Run(run) => self.details(run),
-            Subject::Machine(run) => machine::node(self, run),
+            Subject::Run(run) => self.details(run, halt),
+            Subject::Machine(run) => machine::node(self, run, halt),
         }
     }
 
     /// What the model makes of the node.
-    pub fn details(&self, run: &Run) -> Answer<NodeDetails> {
+    pub fn details(&self, run: &Run, halt: &Halt) -> Answer<NodeDetails> {
         let &NodeRequest { step, node, .. } = self;
         let truth = self.replay.truth_until(run, step)?;
         let Some(&priority) = truth.set.priorities.get(node as usize) else {
@@ -307,7 +308,7 @@ impl NodeRequest {
         };
         let mut details = None;
         let config = run.model().config();
-        roll_out(run, &truth, step, |last| {
+        roll_out(run, &truth, step, halt, |last| {
             if last.t + 1 < step {
                 return;
             }
@@ -336,16 +337,18 @@ pub fn roll_out(
     run: &Run,
     truth: &Examples,
     steps: usize,
+    halt: &Halt,
     mut see: impl FnMut(engine::Step<'_>),
 ) -> Answer<()> {
-    let replayed = run.model().replay(truth.example(0), |step| {
+    let replayed = run.model().replay_until(truth.example(0), halt.flag(), |step| {
         see(step);
         if step.t + 1 < steps { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    replayed.map_err(|error| Refusal::bad(error.to_string()))
+    replayed.map_err(|error| Refusal::bad(error.to_string()))?;
+    halt.check()
 }
 
-/// The truth, with the pointers that the model is given, if it is.
+/// The truth, with the pointers that the model is given, if it is. Errors of this have no paths.
 fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
     run.data().and_then(|data| data.examples(truth)).map_err(Refusal::damaged)
 }

@@ -4,6 +4,7 @@ use pgn_structures::{Node, forest};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    halt::Halt,
     limits,
     refusal::{Answer, Refusal},
     replay::{self, Replay},
@@ -41,7 +42,7 @@ pub struct Score {
 
 impl Request {
     /// Replays all of them.
-    pub fn scores(&self, subject: &Subject) -> Answer<Vec<Score>> {
+    pub fn scores(&self, subject: &Subject, halt: &Halt) -> Answer<Vec<Score>> {
         if self.count > limits::SEQUENCES {
             return Err(Refusal::bad(format!(
                 "count is {}; expected at most {}",
@@ -50,7 +51,8 @@ impl Request {
             )));
         }
         let one = |sequence| {
-            let replay = replay::Request::test(self.nodes, self.seed, sequence).answer(subject)?;
+            let request = replay::Request::test(self.nodes, self.seed, sequence);
+            let replay = request.answer(subject, halt)?;
             Ok(score(sequence, &replay))
         };
         (0..self.count).map(one).collect()

@@ -21,6 +21,7 @@ use crate::{
     Error, Result,
     api::{self, Shared},
     catalogue::Catalogue,
+    connections,
     guard::Guard,
     limits, page,
     refusal::Refusal,
@@ -59,6 +60,7 @@ impl Default for Options {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    runs: usize,
     app: Router,
 }
 
@@ -67,15 +69,21 @@ impl Server {
     pub async fn bind(options: Options) -> Result<Server> {
         let Options { folder, host, port, names, tasks } = options;
         let catalogue = Catalogue::open(folder.as_deref(), tasks)?;
+        let runs = catalogue.count();
         let asked = SocketAddr::new(host, port);
-        let bind = |source| Error::Bind { address: asked, source };
+        let bind = |cause| Error::Bind { address: asked, cause };
         let listener = TcpListener::bind(asked).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let guard = Arc::new(Guard::new(host, &names));
         let app = api::routes(Arc::new(Shared::new(catalogue)))
             .fallback(other)
             .layer(middleware::from_fn_with_state(guard, check));
-        Ok(Server { listener, address, app })
+        Ok(Server { listener, address, runs, app })
+    }
+
+    /// How many run directories there are in the folder now.
+    pub fn runs(&self) -> usize {
+        self.runs
     }
 
     /// Where it listens.
@@ -94,15 +102,15 @@ impl Server {
             tokio::time::sleep(limits::FAREWELL).await;
             let _ = farewell.send(());
         });
-        let serving = axum::serve(self.listener, self.app).with_graceful_shutdown(async {
+        let serving = connections::serve(self.listener, self.app, async {
             let _ = stopping.await;
         });
-        let ended = tokio::select! {
-            ended = serving.into_future() => ended,
-            _ = over => Ok(()),
+        tokio::select! {
+            () = serving => {}
+            _ = over => {}
         };
         watch.abort();
-        ended.map_err(Error::Stopped)
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    halt::Halt,
     limits, machine,
     refusal::{Answer, Refusal},
     replay,
@@ -31,19 +32,19 @@ pub struct Details {
 
 impl Request {
     /// Everything that whatever was loaded computed.
-    pub fn answer(&self, subject: &Subject) -> Answer<Details> {
+    pub fn answer(&self, subject: &Subject, halt: &Halt) -> Answer<Details> {
         match subject {
-            Subject::Run(run) => self.details(run),
-            Subject::Machine(run) => machine::step(self, run),
+            Subject::Run(run) => self.details(run, halt),
+            Subject::Machine(run) => machine::step(self, run, halt),
         }
     }
 
     /// Replays up to the step.
-    fn details(&self, run: &Run) -> Answer<Details> {
+    fn details(&self, run: &Run, halt: &Halt) -> Answer<Details> {
         let (truth, nodes) = (self.replay.truth_until(run, self.step)?, self.replay.nodes);
         let mut details = None;
         let config = run.model().config();
-        replay::roll_out(run, &truth, self.step, |last| {
+        replay::roll_out(run, &truth, self.step, halt, |last| {
             if last.t + 1 < self.step {
                 return;
             }

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use pgn_lab::{
-    Run, files,
+    Run, RunConfig, files,
     machine::{MachineConfig, MachineRun},
 };
 
 use crate::{
     built_in,
     catalogue::{Catalogue, Place},
+    limits,
     refusal::{Answer, Refusal},
 };
 
@@ -32,29 +33,49 @@ pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
         }
         Place::Machine(name) => built_in::machine(name).map(|run| Subject::Machine(Box::new(run))),
         Place::Folder(path) => {
-            check_inside(catalogue, &path)?;
+            check_files(catalogue, &path)?;
+            let damaged = |error: pgn_lab::Error| catalogue.damaged(&error);
             if MachineConfig::is_in(&path) {
-                let run = MachineRun::load(&path).map_err(Refusal::damaged)?;
+                let run = MachineRun::load(&path).map_err(damaged)?;
                 return Ok(Subject::Machine(Box::new(run)));
             }
             let run = Run::load_with(&path, |name| Ok(catalogue.task(name).ok()));
-            Ok(Subject::Run(Box::new(run.map_err(Refusal::damaged)?)))
+            Ok(Subject::Run(Box::new(run.map_err(damaged)?)))
         }
     }
 }
 
-/// Refuses a run whose files are links to somewhere else.
-fn check_inside(catalogue: &Catalogue, run: &Path) -> Answer<()> {
+/// Refuses a run whose files are links to somewhere else, or not what a run has: pipes, or files
+/// that are far too large.
+fn check_files(catalogue: &Catalogue, run: &Path) -> Answer<()> {
     let teacher = run.join(files::TEACHER);
     for path in [run, &teacher] {
-        for name in [files::CONFIG, files::MODEL] {
+        for name in [files::CONFIG, files::MODEL, files::RESULTS] {
             let path = path.join(name);
-            if path.exists() && catalogue.inside(&path).is_none() {
-                return Err(Refusal::damaged(format!(
-                    "{name} is a link that leads out of the folder being served"
-                )));
+            let Ok(metadata) = path.metadata() else { continue };
+            let refused = |what: &str| Err(Refusal::damaged(format!("{name} {what}")));
+            if catalogue.inside(&path).is_none() {
+                return refused("is a link that leads out of the folder being served");
+            }
+            if !metadata.is_file() {
+                return refused("is not a regular file");
+            }
+            if metadata.len() > limits::MODEL {
+                let most = limits::MODEL;
+                return refused(&format!("has {} bytes; expected at most {most}", metadata.len()));
             }
         }
     }
-    Ok(())
+    check_teacher(&teacher)
+}
+
+/// Refuses a teacher whose operations may take minutes each: they cannot be stopped.
+fn check_teacher(teacher: &Path) -> Answer<()> {
+    let Ok(config) = RunConfig::load(&teacher.join(files::CONFIG)) else { return Ok(()) };
+    match config.network.iterated() {
+        Some(settings) if settings.steps > 64 || settings.steps_per_depth > 16 => {
+            Err(Refusal::damaged("its teacher takes too many steps per operation to be replayed"))
+        }
+        _ => Ok(()),
+    }
 }

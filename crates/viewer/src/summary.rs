@@ -2,7 +2,10 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use pgn_lab::{Results, RunConfig, RunDir, TestScores, files, machine::MachineConfig};
+use pgn_lab::{
+    Results, RunConfig, RunDir, Scores, TestScores, files,
+    machine::{MachineConfig, MachineRun},
+};
 use serde::Serialize;
 
 use crate::{
@@ -84,17 +87,18 @@ pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
     }
 }
 
-/// A machine that comes with the program. It has a certificate instead of scores.
+/// A machine that comes with the program.
 fn built_in_machine(id: &str, name: &'static str) -> Answer<Details> {
     let run = built_in::machine(name)?;
     let mut summary = Summary::new(id, format!("built-in {name} machine"), &run.config().into());
-    (summary.built_in, summary.playable, summary.finished) = (true, true, true);
-    summary.epoch = summary.epochs;
+    (summary.built_in, summary.playable) = (true, true);
+    let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?.results;
+    summary.finish(&results);
     let certificate = run.certificate().map(serde_json::to_string_pretty);
     Ok(Details {
         summary,
         config: run.config().to_toml(),
-        results: None,
+        results: Some(results),
         certificate: certificate.transpose().map_err(Refusal::damaged)?,
     })
 }
@@ -210,7 +214,9 @@ impl Summary {
     fn finish(&mut self, results: &Results) {
         self.finished = true;
         self.epoch = results.epochs;
-        self.validation_f1 = Some(results.validation.f1);
+        // Operations that have no answers have no scores either: those of a heap, say.
+        let Scores { f1, accuracy, f1_always_1, .. } = results.validation;
+        self.validation_f1 = (accuracy > 0.0 || f1_always_1 > 0.0).then_some(f1);
         self.best_epoch = Some(results.best_epoch);
         self.test.clone_from(&results.test);
     }
@@ -221,6 +227,9 @@ fn read_text(catalogue: &Catalogue, path: &Path) -> Answer<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let trouble = |what: &str| Refusal::damaged(format!("{name} {what}"));
     let path = catalogue.inside(path).ok_or_else(|| trouble("is not in the folder"))?;
+    if !path.is_file() {
+        return Err(trouble("is not a regular file"));
+    }
     let file = File::open(path).map_err(|error| trouble(&format!("cannot be read ({error})")))?;
     let mut text = String::new();
     file.take(limits::TEXT)

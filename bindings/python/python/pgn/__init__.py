@@ -32,11 +32,13 @@ from pgn._benchmark import Benchmark, Questions, benchmark
 from pgn._check import check
 from pgn._dataset import Dataset, concatenate, replay, sample
 from pgn._draw import Drawing, draw
-from pgn._model import Answer, BestSoFar, Model, Rollout, State, load, pretrained
+from pgn._model import BestSoFar, Model, load, pretrained
 from pgn._native import DisjointSet, LinkCutTree, Rng, RootedForest, __version__
 from pgn._play import Player, play
+from pgn._rollout import Rollout
 from pgn._scores import Scores, score
 from pgn._settings import Settings, config
+from pgn._state import Answer, State
 from pgn._structure import Structure, tasks
 from pgn._train import STOP, Progress, train
 

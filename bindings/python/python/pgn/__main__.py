@@ -1,18 +1,64 @@
-"""The whole command line: ``python -m pgn`` and ``pgn`` are the program."""
+"""The whole command line: ``python -m pgn`` and ``pgn`` are the program.
+
+``--structure module:Class`` gives any command a data structure of your own, or the program of a
+machine: ``pgn train --structure my_module:MyClass --out runs/mine``. The module is imported from
+the current directory or from wherever Python finds modules.
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
 import signal
 import sys
+from typing import Any
 
-from pgn import _native
+from pgn import _files, _native
+from pgn.machines._declared import Declared
 
 
 def main() -> int:
     """Runs the program with the arguments of this process; its exit code."""
     # As in any program: Python's own handler would wait for the end of native code.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.main(["pgn", *sys.argv[1:]])
+    programs: list[_native.Registered] = []
+
+    def find(name: str) -> tuple[str, bool, str]:
+        found = _named(name)
+        if callable(getattr(found, "step", None)):
+            declared = Declared(found)
+            programs.append(_native.Registered(declared))
+            return declared.name, True, _files.class_name(found)
+        return _native.register_task(found), False, _files.class_name(found)
+
+    code = _native.main(["pgn", *sys.argv[1:]], find)
+    for program in programs:
+        program.check()
+    return code
+
+
+def _named(name: str) -> Any:
+    """The class that ``module:Class`` names."""
+    module, colon, path = name.partition(":")
+    if not (module and colon and path):
+        raise ValueError(f"--structure is {name}; expected module:Class")
+    # As with `python -m pgn`; the script's own directory has nothing to import.
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        where = os.getcwd()
+        raise ValueError(
+            f"--structure {name}: there is no module {module}, in {where} or installed"
+        ) from None
+    for attribute in path.split("."):
+        if not hasattr(found, attribute):
+            raise ValueError(f"--structure {name}: the module {module} has no {path}")
+        found = getattr(found, attribute)
+    return found
 
 
 if __name__ == "__main__":

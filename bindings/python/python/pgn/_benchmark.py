@@ -86,7 +86,12 @@ class Benchmark(Sequence[Row]):
         return iter(self._rows)
 
     def at(self, name: str, task: str, nodes: int) -> Row:
-        """The row of one model at one size of a task."""
+        """The row of one model at one size of a task.
+
+        >>> table = pgn.benchmark({}, tasks="dsu", nodes=20, seeds=range(2))
+        >>> table.at("counting", "dsu", 20).mean > table.at("always 1", "dsu", 20).mean
+        True
+        """
         for row in self._rows:
             if (row.name, row.task, row.nodes) == (name, task, nodes):
                 return row

@@ -117,7 +117,11 @@ class Dataset:
         return int(self.priorities.shape[1])
 
     def arrays(self) -> dict[str, Any]:
-        """All arrays by name, those of further fields as in files."""
+        """All arrays by name, those of further fields as in files.
+
+        >>> list(pgn.sample("lct", nodes=4).arrays())[4:]
+        ['pointers', 'pointers.left', 'pointers.right', 'bits.flip']
+        """
         return {
             **{name: getattr(self, name) for name in _ARRAYS},
             **{f"pointers.{name}": values for name, values in self.fields.items()},
@@ -134,12 +138,21 @@ class Dataset:
         return statistics
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the set to a ``.safetensors`` file, as ``pgn generate`` does, byte for byte."""
+        """Writes the set to a ``.safetensors`` file, as ``pgn generate`` does, byte for byte.
+
+        >>> pgn.sample("dsu", nodes=20, count=70, seed=0).save("train.safetensors")
+        """
         _native.save_dataset(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Dataset:
-        """Reads a data-set file and checks all of it."""
+        """Reads a data-set file and checks all of it.
+
+        >>> data = pgn.sample("dsu", nodes=20)
+        >>> data.save("train.safetensors")
+        >>> pgn.Dataset.load("train.safetensors") == data
+        True
+        """
         return _from_parts(_native.load_dataset(path))
 
     def __len__(self) -> int:
@@ -168,6 +181,10 @@ class Dataset:
 
         ``DataLoader(data.sequences, batch_size=32, shuffle=True)`` yields batches as dictionaries
         of tensors. Nodes are int64 there, the only type that PyTorch indexes with.
+
+        >>> data = pgn.sample("dsu", nodes=20, count=3)
+        >>> len(data.sequences), data.sequences[0]["operands"].dtype
+        (3, dtype('int64'))
         """
         return Sequences(self)
 

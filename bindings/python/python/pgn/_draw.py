@@ -30,7 +30,10 @@ class Drawing:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an ``.svg`` file."""
+        """Writes an ``.svg`` file.
+
+        >>> pgn.draw([1, 1, 1, 2]).save("forest.svg")
+        """
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def __repr__(self) -> str:

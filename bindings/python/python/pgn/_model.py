@@ -1,4 +1,4 @@
-"""Trained models: scores, rollouts, one operation at a time."""
+"""Trained models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -15,150 +15,13 @@ import numpy.typing as npt
 from pgn import _files, _html, _native
 from pgn._arrays import array, whole
 from pgn._dataset import Dataset
-from pgn._draw import draw
-from pgn._scores import Scores, score_rollout
+from pgn._rollout import Rollout
+from pgn._scores import Scores
+from pgn._state import State
 from pgn._structure import Task, tasks
 
 if TYPE_CHECKING:
     from pgn._analysis import Analysis
-
-
-class Answer(NamedTuple):
-    """What a model answers to one operation."""
-
-    answer: bool
-    """The answer: whether ``logit`` is above 0."""
-    probability: float
-    """How likely the answer is 1."""
-    logit: float
-    """The decoder's output."""
-    changed: npt.NDArray[np.uint32]
-    """The nodes whose pointers moved, in ascending order."""
-
-
-class Rollout(NamedTuple):
-    """What a model did on a data set, reading its own masks and pointers, never the truth's."""
-
-    query_logits: npt.NDArray[np.float32]
-    """[count, ops]; above 0 for answer 1."""
-    mask_logits: npt.NDArray[np.float32] | None
-    """[count, ops, nodes]; above 0 for mask 1, left alone. For models with masks."""
-    pointers: npt.NDArray[np.uint32] | None
-    """[count, ops, nodes], after each operation. For models with pointers of their own."""
-    task: str
-    """The data structure."""
-    model: str
-    """The model's name."""
-    seed: int
-    """The seed of the model's run."""
-    nodes: int
-    """Nodes per sequence."""
-
-    @property
-    def answers(self) -> npt.NDArray[np.uint8]:
-        """[count, ops]; 0 or 1."""
-        return (self.query_logits > 0).astype(np.uint8)
-
-    @property
-    def masks(self) -> npt.NDArray[np.uint8] | None:
-        """[count, ops, nodes]; 0 re-aimed, 1 left alone."""
-        return None if self.mask_logits is None else (self.mask_logits > 0).astype(np.uint8)
-
-    def score(
-        self, data: Dataset, *, counting: Dataset | Literal[False] | None = None
-    ) -> Scores:
-        """Scores against the truth of ``data``, on which it was made; see :func:`pgn.score`."""
-        return score_rollout(self, data, counting)
-
-    def _repr_html_(self) -> str:
-        count, ops = self.query_logits.shape
-        return _html.card(f"Rollout: {self.task} {self.model}, n = {self.nodes}", {
-            "sequences": count,
-            "operations each": ops,
-            "seed of the run": self.seed,
-            "answered 1": f"{self.answers.mean():.3f}" if count else "",
-            "masks": "yes" if self.mask_logits is not None else "no",
-            "pointers": "yes" if self.pointers is not None else "no",
-        })
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a ``.safetensors`` file, as ``pgn rollout --out`` does, byte for byte."""
-        _native.save_rollout(
-            path,
-            self.task,
-            self.model,
-            self.seed,
-            self.nodes,
-            self.query_logits,
-            self.mask_logits,
-            self.pointers,
-        )
-
-
-class State:
-    """A learned data structure in use; :meth:`Model.start` makes one."""
-
-    def __init__(self, native: _native.State) -> None:
-        self._native = native
-
-    def apply(self, u: SupportsIndex, v: SupportsIndex) -> Answer:
-        """Applies one operation: the model answers, and re-aims pointers as it sees fit."""
-        answer, logit, probability, changed = self._native.apply(u, v)
-        return Answer(answer, probability, logit, changed)
-
-    @property
-    def nodes(self) -> int:
-        """Number of nodes, n."""
-        return self._native.nodes()
-
-    @property
-    def pointers(self) -> npt.NDArray[np.uint32]:
-        """Where every node points. Setting them is for models to which pointers are given."""
-        return self._native.pointers()
-
-    @pointers.setter
-    def pointers(self, pointers: npt.ArrayLike) -> None:
-        self._native.set_pointers(array("pointers", pointers, np.uint32, (self.nodes,)))
-
-    @property
-    def mask_logits(self) -> npt.NDArray[np.float32]:
-        """Of the last operation; above 0 means left alone. Zeros in models without masks."""
-        return self._native.mask_logits()
-
-    @property
-    def latents(self) -> npt.NDArray[np.float32]:
-        """h after the last operation, [n, k]."""
-        return self._native.latents()
-
-    @property
-    def encoded(self) -> npt.NDArray[np.float32]:
-        """z of the last operation, [n, k]."""
-        return self._native.encoded()
-
-    @property
-    def steps(self) -> int:
-        """Processor steps that the last operation took."""
-        return self._native.steps()
-
-    def attention(self, node: SupportsIndex) -> npt.NDArray[np.float32] | None:
-        """α of one node after the last operation: how relevant every node is to it.
-
-        ``None`` in models without attention.
-        """
-        return self._native.attention(node)
-
-    def copy(self) -> State:
-        """An independent copy, to go back to."""
-        return State(self._native.copy())
-
-    def __repr__(self) -> str:
-        return f"State({self.nodes} nodes)"
-
-    def _repr_html_(self) -> str:
-        # A picture of a thousand nodes would say nothing.
-        picture = draw(self.pointers).svg if self.nodes <= 200 else ""
-        roots = int((self.pointers == np.arange(self.nodes)).sum())
-        return _html.card("State", {"nodes": self.nodes, "roots": roots}) + picture
 
 
 class BestSoFar(NamedTuple):
@@ -177,8 +40,12 @@ class BestSoFar(NamedTuple):
 class Model:
     """A trained model, with all that its run wrote down.
 
-    :func:`train` and :func:`load` make one. It holds the files of its run directory in memory, and
-    can be pickled.
+    :func:`train`, :func:`load` and :func:`pretrained` make one. It holds the files of its run
+    directory in memory, and can be pickled.
+
+    >>> model = pgn.pretrained("lct")
+    >>> model.task, model.name, model.seed, model.config["network"]["k"]
+    ('lct', 'pgn', 0, 32)
     """
 
     def __init__(
@@ -240,7 +107,11 @@ class Model:
         }
 
     def files(self) -> dict[str, bytes]:
-        """The files of its run directory, by name."""
+        """The files of its run directory, by name.
+
+        >>> sorted(pgn.pretrained("dsu").files())[:2]
+        ['config.toml', 'model.safetensors']
+        """
         return dict(self._files)
 
     @property
@@ -252,6 +123,10 @@ class Model:
         """Scores of free rollouts on ``data``: ``f1``, ``accuracy``, ``pointer_accuracy``, …
 
         ``data`` must be of the model's task. :meth:`Rollout.score` has more.
+
+        >>> data = pgn.sample("forest", nodes=20, count=10, split="test")
+        >>> pgn.pretrained("forest").evaluate(data).f1
+        1.0
         """
         self._check(data)
         return Scores(json.loads(self._native.evaluate(data)))
@@ -264,7 +139,11 @@ class Model:
         count: SupportsIndex | None = None,
         seed: SupportsIndex | None = None,
     ) -> list[Scores]:
-        """Scores on test sets of these sizes, as ``pgn eval`` gives them; the run's own unless given."""
+        """Scores on test sets of these sizes, as ``pgn eval`` gives them; the run's own unless given.
+
+        >>> [scores.f1 > 0.8 for scores in pgn.pretrained("dsu").test([20, 50])]
+        [True, True]
+        """
         if self._own is None and self.task not in tasks():
             needed = self._files.get(_files.STRUCTURE, b"").decode(errors="replace")
             raise ValueError(
@@ -326,7 +205,13 @@ class Model:
         return _from_files({**kept, "model.safetensors": _files.tensors(arrays)}, self._own)
 
     def rollout(self, data: Dataset) -> Rollout:
-        """Rolls the model out freely on every sequence of ``data``, which must be of its task."""
+        """Rolls the model out freely on every sequence of ``data``, which must be of its task.
+
+        >>> data = pgn.sample("dsu", nodes=20, count=5, split="test")
+        >>> rollout = pgn.pretrained("dsu").rollout(data)
+        >>> rollout.answers.shape, rollout.pointers.shape
+        ((5, 30), (5, 30, 20))
+        """
         self._check(data)
         return Rollout(*self._native.rollout(data), self.task, self.name, self.seed, data.nodes)
 
@@ -339,6 +224,9 @@ class Model:
     ) -> State:
         """A fresh structure of ``nodes`` nodes with priorities drawn from ``seed``, or of the
         priorities given.
+
+        >>> pgn.pretrained("dsu").start(8)
+        State(8 nodes)
         """
         if priorities is None:
             if nodes is None:
@@ -355,11 +243,22 @@ class Model:
             raise ValueError(f"the task of the data is {data.task}; expected {self.task}")
 
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Writes a run directory, which ``pgn eval``, ``pgn rollout`` and ``pgn serve`` read."""
+        """Writes a run directory, which ``pgn eval``, ``pgn rollout`` and ``pgn serve`` read.
+
+        >>> pgn.pretrained("dsu").save("runs/dsu")
+        >>> pgn.load("runs/dsu")
+        Model(task='dsu', model='pgn', seed=0)
+        """
         target = Path(directory)
         files = dict(self._files)
         if "train.safetensors" in files or "validation.safetensors" in files:
             files["config.toml"] = _with_paths(files, target)
+            if "results.json" in files:
+                results = json.loads(files["results.json"])
+                # Checksums of the config with the other paths, and of the results as they were.
+                results.get("files", {}).pop("config.toml", None)
+                results.pop("crc32c", None)
+                files["results.json"] = (json.dumps(results, indent=2) + "\n").encode()
         there = target / "config.toml"
         if there.is_file() and there.read_bytes() != files["config.toml"]:
             raise ValueError(f"{target} holds another run: choose another directory")
@@ -392,9 +291,14 @@ def load(
     ``task`` is the class of a structure that is not built in; without it the model still answers
     and is evaluated on given data, but makes no test sets of its own.
 
-    With ``unfinished``, a run that was stopped or is still going on will do: the model has the best
-    weights of its last checkpoint, the metrics so far, and no results; :attr:`Model.unfinished`
-    says where it stands.
+    With ``unfinished``, a run that was stopped or is still running can be loaded too: the model has
+    the best weights of its last checkpoint, the metrics so far, and no results;
+    :attr:`Model.unfinished` says where it stands.
+
+    >>> stop = lambda progress: pgn.STOP if progress.epoch == 3 else None
+    >>> _ = pgn.train("dsu", epochs=100, callback=stop, out="run", progress=False)
+    >>> pgn.load("run", unfinished=True).unfinished.epoch
+    3
     """
     path = Path(directory)
     if unfinished and not (path / "results.json").is_file():

@@ -13,6 +13,7 @@ from pgn._structure import Task
 __all__ = [
     "__version__",
     "main",
+    "register_task",
     "DisjointSet",
     "LinkCutTree",
     "RootedForest",
@@ -38,6 +39,7 @@ __all__ = [
     "Machine",
     "MachineMemory",
     "train_machine_in",
+    "built_in_machine",
     "train",
     "unfinished",
     "results",
@@ -47,12 +49,14 @@ __all__ = [
 
 __version__: str
 
-def main(args: list[str]) -> int: ...
+def main(args: list[str], find: Callable[[str], tuple[str, bool, str]]) -> int: ...
+def register_task(structure: Any) -> str: ...
 
 _Path = str | PathLike[str]
 _Nodes = SupportsIndex | Sequence[float] | npt.NDArray[np.float32]
 _U32 = npt.NDArray[np.uint32]
 _F32 = npt.NDArray[np.float32]
+_F64 = npt.NDArray[np.float64]
 _U8 = npt.NDArray[np.uint8]
 _Parts = tuple[str, int, str, _F32, _U32, _U8, _U8, _U32, dict[str, npt.NDArray[Any]]]
 
@@ -126,6 +130,7 @@ class Registered:
     """A program that is a Python class, made known by its name."""
 
     def __new__(cls, declared: Any) -> Registered: ...
+    def check(self) -> None: ...
 
 @final
 class Machine:
@@ -135,16 +140,17 @@ class Machine:
     def certify(self, directory: _Path) -> str: ...
     def compile(self) -> Machine: ...
     def size(self) -> tuple[int, int] | None: ...
-    def start(self, keys: _F32) -> MachineMemory: ...
+    def start(self, keys: _F32, values: _F64 | None, aggregate: str) -> MachineMemory: ...
 
 @final
 class MachineMemory:
     """The native half of `pgn.machines.State`."""
 
     def apply(
-        self, operation: str, nodes: list[SupportsIndex]
+        self, operation: str, nodes: list[SupportsIndex], operand: float
     ) -> tuple[str, bool | None, int | None, str | None, list[int]]: ...
     def len(self) -> int: ...
+    def value(self, node: SupportsIndex) -> tuple[float, float, int | None] | None: ...
     def pointers(self, field: str) -> list[int | None]: ...
 
 @final
@@ -248,6 +254,7 @@ def train_machine_in(
     program: Registered | None,
     observe: Callable[..., Any],
 ) -> int | None: ...
+def built_in_machine(name: str) -> list[tuple[str, bytes]]: ...
 def unfinished(run: _Path) -> tuple[bytes, int, int, str | None, float]: ...
 def results(
     config: _Path,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pgn import _native
 from pgn._dataset import Dataset
-from pgn._model import Rollout
+from pgn._rollout import Rollout
 
 
 class Player:
@@ -30,7 +30,11 @@ class Player:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an ``.html`` file."""
+        """Writes an ``.html`` file.
+
+        >>> data = pgn.sample("dsu", nodes=8, count=1, split="test")
+        >>> pgn.play(data, pgn.pretrained("dsu").rollout(data)).save("player.html")
+        """
         Path(path).write_text(self.html, encoding="utf-8")
 
     def __repr__(self) -> str:

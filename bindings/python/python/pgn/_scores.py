@@ -13,7 +13,7 @@ from pgn._arrays import array
 from pgn._dataset import Dataset
 
 if TYPE_CHECKING:
-    from pgn._model import Rollout
+    from pgn._rollout import Rollout
 
 
 class Scores(dict[str, Any]):

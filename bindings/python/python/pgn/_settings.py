@@ -22,12 +22,15 @@ Path_ = str | os.PathLike[str]
 #: The presets; ``pgn train --help`` says what each is.
 ModelName = Literal[
     "pgn", "gnn", "deepsets", "pgn-nm", "pgn-asym", "pgn-mo", "supgnn", "dgm", "oracle-ptrs",
-    "pgn-ptrs", "pgn-free", "pgn-exact",
+    "pgn-ptrs", "pgn-free", "pgn-nm-free", "pgn-asym-free", "pgn-ptrs-free", "pgn-exact",
 ]
 Decay = Literal["constant", "cosine", "exponential"]
+Forcing = Literal["teacher", "own", "free", "sampled"]
 AttentionInput = Literal["h", "zh"]
 Candidates = Literal["all", "visited"]
 Initialisation = Literal["lecun", "glorot", "torch"]
+Aggregation = Literal["max", "sum", "mean"]
+InputGraph = Literal["none", "edges", "head"]
 
 
 class Settings(TypedDict, total=False):
@@ -57,8 +60,18 @@ class Settings(TypedDict, total=False):
     pointer_weight: float | None
     mask_weight: float | None
     dgm_weight: float | None
+    forcing: Forcing | None
+    teacher_probability: float | None
+    final_teacher_probability: float | None
     attention_input: AttentionInput | None
     candidates: Candidates | None
+    message_aggregation: Aggregation | None
+    readout_aggregation: Aggregation | None
+    layers: SupportsIndex | None
+    test_layers: Mapping[str, int] | None
+    pointer_processor: bool | None
+    pointer_types: Sequence[str] | None
+    input_graph: InputGraph | None
     initialisation: Initialisation | None
     network: Mapping[str, Any] | None
 
@@ -93,8 +106,18 @@ def config(
     pointer_weight: float | None = None,
     mask_weight: float | None = None,
     dgm_weight: float | None = None,
+    forcing: Forcing | None = None,
+    teacher_probability: float | None = None,
+    final_teacher_probability: float | None = None,
     attention_input: AttentionInput | None = None,
     candidates: Candidates | None = None,
+    message_aggregation: Aggregation | None = None,
+    readout_aggregation: Aggregation | None = None,
+    layers: SupportsIndex | None = None,
+    test_layers: Mapping[str, int] | None = None,
+    pointer_processor: bool | None = None,
+    pointer_types: Sequence[str] | None = None,
+    input_graph: InputGraph | None = None,
     initialisation: Initialisation | None = None,
     network: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -103,7 +126,9 @@ def config(
     The keywords are the flags of ``pgn train``, whose ``--help`` describes them; ``k`` is
     ``--latents``. ``config`` is a TOML file in the form of ``config.toml``, or the same as
     nested dictionaries; keywords win over it. ``train`` and ``validation`` may be data sets, which
-    are then saved in the run directory. ``teacher`` may be a trained model. ``network`` has what else the network can be told.
+    are then saved in the run directory. ``teacher`` may be a trained model. ``test_layers`` is
+    ``{"nodes": 20}`` or ``{"depth": 3}``. ``network`` holds any other key of the table ``network``
+    in ``config.toml``.
 
     >>> settings = pgn.config("lct", "gnn", nodes=[10, 30], network={"k": 16})
     >>> settings["data"]["ops"], settings["network"]["k"], settings["learning_rate"]
@@ -127,7 +152,16 @@ def config(
 _PLACES = {
     **{
         name: (name,)
-        for name in ("learning_rate", "decay", "final_fraction", "clip", "batch", "evaluate_every")
+        for name in (
+            "learning_rate",
+            "decay",
+            "final_fraction",
+            "clip",
+            "batch",
+            "evaluate_every",
+            "teacher_probability",
+            "final_teacher_probability",
+        )
     },
     **{
         name: ("data", name)
@@ -138,8 +172,21 @@ _PLACES = {
     "test_ops": ("test", "ops"),
     "test_sequences": ("test", "sequences"),
     "k": ("network", "k"),
+    "forcing": ("network", "forcing"),
     "attention_input": ("network", "attention_input"),
     "candidates": ("network", "candidates"),
+    **{
+        name: ("network", name)
+        for name in (
+            "message_aggregation",
+            "readout_aggregation",
+            "layers",
+            "test_layers",
+            "pointer_processor",
+            "pointer_types",
+            "input_graph",
+        )
+    },
     "initialisation": ("network", "initialisation"),
     "query_weight": ("network", "losses", "query"),
     "pointer_weight": ("network", "losses", "pointers"),

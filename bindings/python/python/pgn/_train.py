@@ -157,6 +157,7 @@ def train(
         )
         if tests is not None and model_.results is not None:
             results = {**model_.results, "test": [_scored(model_, data) for data in tests]}
+            results.pop("crc32c", None)  # of what the program wrote
             contents = (json.dumps(results, indent=2) + "\n").encode()
             _files.write(directory / "results.json", contents)
             model_ = Model({**model_.files(), "results.json": contents}, model_._native, structure)

@@ -97,6 +97,10 @@ def operations(data: Dataset) -> Feedback:
 
     Hint 0 is where an operation starts; in each of the next ones u and v have reached one pointer
     further, and in the last the pointers are those after the operation.
+
+    >>> feedback = pgn.clrs.operations(pgn.sample("dsu", nodes=6, ops=9, count=10))
+    >>> [probe.name for probe in feedback.features.inputs]
+    ['pos', 'priority', 'u', 'v', 'pi_before']
     """
     count, ops, n = data.pointers.shape
     before = np.empty_like(data.pointers)
@@ -137,6 +141,10 @@ def sequences(data: Dataset) -> Feedback:
 
     Hint t holds the operands of operation t and the state before it, so that the state after it is
     hint t + 1; the last hint repeats the last operands.
+
+    >>> feedback = pgn.clrs.sequences(pgn.sample("lct", nodes=6, ops=9, count=10))
+    >>> feedback.features.hints[-1].name, feedback.features.hints[-1].data.shape
+    ('pi_h', (10, 10, 6))
     """
     count, ops, n = data.pointers.shape
     u, v = _one_hot(np.moveaxis(data.operands, (0, 1, 2), (2, 1, 0)), n)

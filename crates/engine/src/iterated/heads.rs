@@ -230,7 +230,7 @@ impl HeadGradients {
         }
         axpy(simd, d_logit, &heads.top, &mut gradients.decoder);
         gradients.decoder_bias[0] += d_logit;
-        READOUT.readout_backward(d_logit, &w.decoder, &heads.top_sources, d_zx);
+        READOUT.readout_backward(simd, d_logit, &w.decoder, &heads.top_sources, d_zx);
         for (dimension, (&d, &from)) in self.d_top.iter().zip(&heads.top_sources[k..]).enumerate() {
             d_zx[from as usize * 2 * k + k + dimension] += d;
         }

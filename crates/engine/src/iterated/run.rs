@@ -1,6 +1,9 @@
 //! A structure in use: one operation at a time, in time and memory that its paths decide, not n.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use fearless_simd::prelude::*;
 use pgn_structures::{Node, Operation};
@@ -48,6 +51,8 @@ struct Turns {
     global: Vec<f32>,     // [k]
     /// Steps taken.
     steps: usize,
+    /// Set by somebody else to end the operation before it is done.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Memory for Turns {
@@ -89,6 +94,7 @@ impl Memory for Turns {
         self.x.swap(0, 1);
         self.steps = step;
         reach.count(step - 1) == reach.nodes.len() && self.x[0] == self.x[1]
+            || self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn last(&self) -> &[f32] {
@@ -109,6 +115,11 @@ impl Run {
             x: spread.clone(),
             z: spread,
         }
+    }
+
+    /// Ends operations early, with a result of no use, once `stop` is set.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.turns.stop = Some(stop);
     }
 
     /// Applies one operation: re-aims pointers and returns the answer's logit. Mask logits of the

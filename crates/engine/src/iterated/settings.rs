@@ -138,6 +138,18 @@ impl Iterated {
                  attention_input zh and no dgm loss",
             );
         }
+        if config.layers != 1 || !config.test_layers.is_default() || config.pointer_processor {
+            return invalid(
+                "layers, test_layers and pointer_processor are settings of the paper's processor; \
+                 an iterated one has steps",
+            );
+        }
+        if !config.pointer_types.is_empty() || !config.input_graph.is_default() {
+            return invalid("an iterated processor has one pointer per node and no input graph");
+        }
+        if !config.message_aggregation.is_max() || !config.readout_aggregation.is_max() {
+            return invalid("an iterated processor aggregates by max, messages and readout alike");
+        }
         if self.participants == Participants::Reached
             && config.candidates != crate::Candidates::Visited
         {

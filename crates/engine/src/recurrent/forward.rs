@@ -4,21 +4,44 @@
 //! the buffers of a tape; here are the losses, and which pointers the next operation finds.
 
 use fearless_simd::prelude::*;
-use pgn_structures::{Rng, Sequence};
+use pgn_structures::{Node, Rng, Sequence};
 
 use super::{
     Weights,
     pointers::{Asking, aim, ask, attention_input, list_asking},
-    step::{Encoding, Kept, Processing, StepContext, answer, encode, process},
+    step::{AllSenders, Encoding, Kept, Processing, StepContext, answer, encode, process, send},
     tape::Tape,
 };
 use crate::{
-    Candidates, Config, Example, Forcing, Graph, Losses,
-    aggregation::Senders,
-    attention::{keep_visited, scores},
+    AttentionInput, Candidates, Config, Example, Forcing, Graph, InputGraph, Losses,
+    attention::{keep_visited, queries, scores},
     features::fixed_part,
+    graph::Neighbours,
     kernels::math::{binary_cross_entropies, binary_cross_entropy, sigmoid, softmax},
 };
+
+/// Random numbers of one sequence in one step of Adam.
+pub struct Draws {
+    /// Where sampled pointers come from.
+    pub noise: Rng,
+    /// Where it comes from which operations are teacher-forced …
+    pub forcing: Rng,
+    /// … and how likely it is.
+    pub teacher_probability: f32,
+}
+
+impl Draws {
+    /// Whether the next operation finds the teacher's pointers, whatever the model would aim at.
+    fn teaches(&mut self, config: &Config) -> bool {
+        match config.forcing {
+            Forcing::Teacher => true,
+            Forcing::Sampled => false,
+            Forcing::Own | Forcing::Free => {
+                self.teacher_probability > 0.0 && self.forcing.unit_f32() < self.teacher_probability
+            }
+        }
+    }
+}
 
 /// One sequence of a batch.
 pub struct Lesson<'a> {
@@ -33,15 +56,18 @@ pub struct Lesson<'a> {
 
 impl Lesson<'_> {
     /// Unrolls the sequence; its losses are returned, and their gradients with respect to all
-    /// logits are left on the tape. `noise` is where sampled pointers come from.
+    /// logits are left on the tape.
     #[inline(always)]
-    pub fn forward<S: Simd>(&self, simd: S, noise: &mut Rng, tape: &mut Tape) -> Losses {
+    pub fn forward<S: Simd>(&self, simd: S, mut draws: Draws, tape: &mut Tape) -> Losses {
         let Lesson { config, weights, example, .. } = *self;
         let sequence = example.sequence;
         let (n, ops) = (sequence.nodes(), sequence.ops());
-        tape.fit(config, weights.mix_width, n, ops);
+        tape.fit(config, weights.layers[0].width, n, ops);
         let (columns, bias) = (&weights.encoder_e, &weights.encoder_bias);
         fixed_part(simd, &config.features, columns, bias, sequence.priorities, &mut tape.fixed);
+        if !config.input_graph.is_default() {
+            tape.input = Neighbours::of_edges(n, sequence.edges);
+        }
         let mut losses = Losses::default();
         for t in 0..ops {
             self.latents(simd, t, tape);
@@ -49,11 +75,20 @@ impl Lesson<'_> {
             if config.has_masks() {
                 self.mask_loss(simd, t, tape, &mut losses);
             }
+            let is_taught = draws.teaches(config);
             if config.has_attention() {
+                let noise = &mut draws.noise;
                 self.pointers(simd, t, noise, tape, &mut losses);
+                if config.aims_in_training() && !is_taught {
+                    self.aim(simd, t, tape);
+                }
             }
-            if config.forcing == Forcing::Teacher {
+            if is_taught {
                 tape.read[(t + 1) * n..][..n].copy_from_slice(example.taught_after(t));
+                for number in 0..tape.further.len() {
+                    let truth = self.further_truth(number, t);
+                    tape.further[number].read[(t + 1) * n..][..n].copy_from_slice(truth);
+                }
             }
         }
         losses
@@ -69,7 +104,6 @@ impl Lesson<'_> {
         let Lesson { config, weights, .. } = *self;
         let (k, n) = (config.k, tape.n);
         let here = t * n * k..(t + 1) * n * k;
-        let (h_before, h_after) = tape.h.split_at_mut(here.end);
         let context = StepContext {
             config,
             weights,
@@ -78,40 +112,61 @@ impl Lesson<'_> {
             fresh: t == 0,
         };
         let z = &mut tape.z[here.clone()];
-        encode(
-            simd,
-            &context,
-            Encoding {
-                first: 0,
-                fixed: &tape.fixed,
-                h: &h_before[here.start..],
-                z,
-                sent: &mut tape.sent,
-            },
-        );
-        let each = config.message_aggregation().source_count(config.graph, n, k);
-        let sources = &mut tape.sources[t * each..][..each];
-        if config.graph == Graph::Complete {
-            let messages = config.message_aggregation();
-            messages.send_to_all(simd, &tape.sent, &mut tape.by_all, &mut *sources);
+        let carried = &tape.passes[config.layers - 1].h[here];
+        let sent = &mut tape.sent;
+        encode(simd, &context, Encoding { first: 0, fixed: &tape.fixed, h: carried, z, sent });
+        let heads = config.heads();
+        let neighbours = &mut tape.neighbours[t * heads..][..heads];
+        neighbours[0].rebuild(config.graph, context.pointers);
+        for (further, neighbours) in tape.further.iter().zip(&mut neighbours[1..]) {
+            neighbours.rebuild(config.graph, &further.read[t * n..][..n]);
         }
-        let neighbours = &mut tape.neighbours[t];
-        neighbours.rebuild(config.graph, context.pointers);
-        let senders =
-            Senders { graph: config.graph, neighbours, sent: &tape.sent, by_all: &tape.by_all };
-        let block = Processing {
-            first: 0,
-            z,
-            h: &mut h_after[..n * k],
-            mask_logits: &mut tape.mask_logits[t * tape.padded..][..n],
-            top: &mut tape.top[t * 2 * k..][..2 * k],
-        };
-        let mut kept = Kept {
-            m: &mut tape.m[here],
-            sources,
-            top_sources: &mut tape.top_sources[t * 2 * k..][..2 * k],
-        };
-        process(simd, &context, senders, block, &mut kept, &mut tape.scratch);
+        match config.input_graph {
+            InputGraph::None => {}
+            InputGraph::Edges => neighbours[0].merge(&tape.input),
+            InputGraph::Head => neighbours[heads - 1].copy(&tape.input),
+        }
+        let after = (t + 1) * n * k..(t + 2) * n * k;
+        for index in 0..tape.passes.len() {
+            let (processor, number) = (index / config.layers, index % config.layers);
+            let layer = &weights.layers[processor];
+            let (before, from) = tape.passes.split_at_mut(index);
+            let pass = &mut from[0];
+            let x = if number == 0 { &*z } else { &before[index - 1].h[after.clone()] };
+            if index > 0 {
+                send(simd, config, layer, x, &mut tape.sent);
+            }
+            if config.graph == Graph::Complete {
+                let messages = config.message_aggregation;
+                let each = messages.source_count(config.graph, n, k);
+                let sources = &mut pass.sources[t * each..][..each];
+                messages.send_to_all(simd, &tape.sent, &mut tape.by_all, sources);
+            }
+            let senders = AllSenders { neighbours, sent: &tape.sent, by_all: &tape.by_all };
+            let is_last = number + 1 == config.layers;
+            let reads_answer = is_last && processor == 0;
+            let reads_masks = is_last && processor + 1 == config.processors();
+            let masks = t * tape.padded..t * tape.padded + if reads_masks { n } else { 0 };
+            let top = t * 2 * k..t * 2 * k + if reads_answer { 2 * k } else { 0 };
+            let block = Processing {
+                first: 0,
+                x,
+                h: &mut pass.h[after.clone()],
+                z,
+                mask_logits: &mut tape.mask_logits[masks],
+                top: &mut tape.top[top.clone()],
+            };
+            let mut kept = Kept {
+                m: &mut pass.m,
+                sources: &mut pass.sources,
+                top_sources: &mut tape.top_sources[top],
+                t,
+                ops: tape.ops,
+                nodes: n,
+            };
+            process(simd, &context, layer, senders, block, &mut kept, &mut tape.scratch);
+        }
+        config.readout_aggregation.finish(n, &mut tape.top[t * 2 * k..][..2 * k]);
     }
 
     /// Equation 3 and the query loss.
@@ -140,8 +195,7 @@ impl Lesson<'_> {
         losses.masks += f64::from(share) * loss;
     }
 
-    /// Equation 6, the pointer and DGM losses, and the pointers of models that aim their own while
-    /// training.
+    /// Equation 6, the pointer and DGM losses, and sampled pointers.
     #[inline(always)]
     fn pointers<S: Simd>(
         &self,
@@ -159,28 +213,47 @@ impl Lesson<'_> {
         list_asking(config, n, |i| mask[i] == 1, &mut tape.rows);
         let rows = first..tape.rows.len();
         tape.row_starts.push(rows.end);
-        if config.forcing != Forcing::Teacher {
-            let (before, after) = tape.read.split_at_mut((t + 1) * n);
-            after[..n].copy_from_slice(&before[t * n..]);
+        if config.forcing == Forcing::Sampled {
+            tape.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
         }
         tape.gathered.resize(rows.end * w, 0.0);
         tape.q.resize(rows.end * w, 0.0);
-        let (z, h) = (&tape.z[t * n * k..][..n * k], &tape.h[(t + 1) * n * k..][..n * k]);
+        let z = &tape.z[t * n * k..][..n * k];
+        let last = tape.passes.len() - 1;
+        let h = &tape.passes[last].h[(t + 1) * n * k..][..n * k];
         let zh = if tape.zh.is_empty() { &mut [] } else { &mut tape.zh[t * n * w..][..n * w] };
         let keys = attention_input(config, z, h, zh);
         let (gathered, q) = (&mut tape.gathered[rows.start * w..], &mut tape.q[rows.start * w..]);
         let asking = ask(simd, weights, &tape.rows[rows.clone()], keys, gathered, q);
 
-        let next = &mut tape.read[(t + 1) * n..][..n];
-        if config.forcing == Forcing::Own {
-            aim(simd, config, asking, next, &mut tape.best, |_, _| {});
-        }
         let each = self.scale / (tape.ops * n) as f32;
         tape.alpha_scale[t] = config.losses.pointers * each;
         tape.alpha.resize(rows.end * p, 0.0);
-        if config.forcing == Forcing::Own && config.losses.pointers == 0.0 {
+        for (number, further) in tape.further.iter_mut().enumerate() {
+            further.q.resize(rows.end * w, 0.0);
+            further.alpha.resize(rows.end * p, 0.0);
+            let (fold, q) = (&weights.folds[number + 1], &mut further.q[rows.start * w..]);
+            queries(simd, w, &fold.forward, asking.gathered, q);
+            if config.losses.pointers == 0.0 {
+                continue;
+            }
+            let truth = self.further_truth(number, t);
+            let alphas = further.alpha[rows.start * p..].chunks_exact_mut(p);
+            for ((&node, q), alpha) in asking.rows.iter().zip(q.chunks_exact(w)).zip(alphas) {
+                scores(simd, q, keys, alpha);
+                if config.candidates == Candidates::Visited {
+                    keep_visited(&mut alpha[..n], node, |j| mask[j] == 0);
+                }
+                let target = truth[node as usize] as usize;
+                let score = alpha[target];
+                losses.pointers += f64::from(each) * f64::from(softmax(simd, alpha) - score);
+                alpha[target] -= 1.0;
+            }
+        }
+        if config.aims_in_training() && config.losses.pointers == 0.0 {
             return;
         }
+        let next = &mut tape.read[(t + 1) * n..][..n];
         let truth = self.sequence().pointers_after(t);
         let Asking { rows: nodes, q, .. } = asking;
         let alphas = tape.alpha[rows.start * p..].chunks_exact_mut(p);
@@ -212,6 +285,56 @@ impl Lesson<'_> {
             tape.alpha_scale[t - 1] = -config.losses.dgm * reward * each;
             losses.dgm += f64::from(reward * tape.log_probability[t - 1]);
         }
+    }
+
+    /// The pointers of models that aim their own in training (equation 7).
+    #[inline(always)]
+    fn aim<S: Simd>(&self, simd: S, t: usize, tape: &mut Tape) {
+        let Lesson { config, weights, .. } = *self;
+        let (k, w, n) = (config.k, config.attention_width(), tape.n);
+        tape.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+        let next = &mut tape.read[(t + 1) * n..][..n];
+        let keys = match config.attention_input {
+            AttentionInput::H => {
+                let last = tape.passes.len() - 1;
+                &tape.passes[last].h[(t + 1) * n * k..][..n * k]
+            }
+            AttentionInput::Zh => &tape.zh[t * n * w..][..n * w],
+        };
+        if config.forcing == Forcing::Free && config.heeds_masks() {
+            let masks = &tape.mask_logits[t * tape.padded..][..n];
+            tape.aiming.ask(simd, config, weights, masks, keys);
+            tape.aiming.aim(simd, config, keys, next, |_, _| {});
+            for (further, fold) in tape.further.iter_mut().zip(&weights.folds[1..]) {
+                further.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+                let next = &mut further.read[(t + 1) * n..][..n];
+                tape.aiming.aim_further(simd, config, fold, keys, next, |_, _| {});
+            }
+        } else {
+            // The nodes that the pointer loss asks.
+            let rows = tape.row_starts[t]..tape.row_starts[t + 1];
+            let asking = Asking {
+                rows: &tape.rows[rows.clone()],
+                gathered: &tape.gathered[rows.start * w..rows.end * w],
+                q: &tape.q[rows.start * w..rows.end * w],
+                keys,
+            };
+            aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
+            for further in &mut tape.further {
+                further.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+                let next = &mut further.read[(t + 1) * n..][..n];
+                let asking = Asking { q: &further.q[rows.start * w..rows.end * w], ..asking };
+                aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
+            }
+        }
+    }
+
+    /// Where a further pointer type points after operation t.
+    fn further_truth(&self, number: usize, t: usize) -> &[Node] {
+        let (n, fields) = (self.sequence().nodes(), self.example.sequence.fields);
+        let name = &self.config.pointer_types[number];
+        // `Example::check` has found all of them.
+        fields.pointer(name).map_or(&[], |field| &field[t * n..][..n])
     }
 }
 

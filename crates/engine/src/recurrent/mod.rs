@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `weights.rs` | weights laid out for the kernels, and their gradients |
+//! | `weights.rs`, `layer.rs`, `names.rs` | weights laid out for the kernels, and their gradients |
 //! | `step.rs` | one operation: latents, masks and readout; training and rollouts run it |
 //! | `pointers.rs` | where pointers go; likewise |
 //! | `run.rs` | a structure in use: buffers that serve every operation, several threads |
@@ -14,6 +14,8 @@
 mod backward;
 pub(crate) mod cost;
 mod forward;
+mod layer;
+mod names;
 mod pointers;
 mod run;
 mod step;
@@ -21,8 +23,9 @@ mod tape;
 mod training;
 mod weights;
 
-use crate::{Config, Parameters, SimdLevel, spare::Spare};
+use crate::{Config, Parameters, Search, SimdLevel, spare::Spare};
 
+pub(crate) use layer::Layer;
 pub(crate) use run::Run;
 pub(crate) use weights::Weights;
 
@@ -34,6 +37,7 @@ use weights::WeightGradients;
 pub(crate) struct Network {
     pub config: Config,
     pub level: SimdLevel,
+    pub search: Search,
     pub weights: Weights,
     tapes: Spare<Tape>,
     gradients: Spare<WeightGradients>,
@@ -44,6 +48,7 @@ impl Network {
         Network {
             config: config.clone(),
             level,
+            search: Search::default(),
             weights: Weights::new(config, parameters),
             tapes: Spare::new(),
             gradients: Spare::new(),
@@ -61,10 +66,9 @@ pub(crate) fn tensors(config: &Config, mut add: impl FnMut(&'static str, &[usize
     let (k, m, x) = (config.k, config.m(), config.attention_width());
     add("encoder.weight", &[k, m + config.carried()]);
     add("encoder.bias", &[k]);
-    add("message.weight", &[k, 2 * k]);
-    add("message.bias", &[k]);
-    add("update.weight", &[k, 2 * k]);
-    add("update.bias", &[k]);
+    for processor in 0..config.processors() {
+        names::LayerNames::of(config, processor).add(k, &mut add);
+    }
     add("decoder.weight", &[1, 2 * k]);
     add("decoder.bias", &[1]);
     if config.has_masks() {
@@ -72,7 +76,9 @@ pub(crate) fn tensors(config: &Config, mut add: impl FnMut(&'static str, &[usize
         add("mask.bias", &[1]);
     }
     if config.has_attention() {
-        add("query.weight", &[k, x]);
-        add("key.weight", &[k, x]);
+        for [query, key] in &names::ATTENTION[..config.types()] {
+            add(query, &[k, x]);
+            add(key, &[k, x]);
+        }
     }
 }

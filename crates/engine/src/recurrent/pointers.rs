@@ -6,12 +6,14 @@ use rayon::prelude::*;
 
 use super::{
     run::{ALONE, block},
-    weights::Weights,
+    weights::{Fold, Weights},
 };
 use crate::{
-    AttentionInput, Candidates, Config,
+    AttentionInput, Candidates, Config, Search,
     attention::{Highest, gather, queries},
     kernels::rows::{DOTS, dots},
+    readout::left_alone,
+    search::Finder,
 };
 
 /// Nodes that ask where to point, and what they ask with.
@@ -72,8 +74,76 @@ pub fn ask<'a, S: Simd>(
 ) -> Asking<'a> {
     let w = weights.attention_width;
     gather(w, keys, rows, gathered);
-    queries(simd, w, &weights.fold, gathered, q);
+    queries(simd, w, &weights.folds[0].forward, gathered, q);
     Asking { rows, gathered, q, keys }
+}
+
+/// Buffers of nodes that the model's own masks re-aim, used again for every operation.
+#[derive(Clone, Debug, Default)]
+pub struct Aiming {
+    pub rows: Vec<Node>,        // [R]
+    gathered: Vec<f32>,         // [R, w]
+    q: Vec<f32>,                // [R, w]
+    pub best: Vec<(f32, Node)>, // [R]
+    finder: Finder,
+}
+
+impl Aiming {
+    /// Where pointers are searched for in this way.
+    pub fn new(search: Search) -> Aiming {
+        Aiming { finder: Finder::new(search), ..Aiming::default() }
+    }
+
+    /// Equation 5, and the queries of the nodes that are not left alone.
+    #[inline(always)]
+    pub fn ask<S: Simd>(
+        &mut self,
+        simd: S,
+        config: &Config,
+        weights: &Weights,
+        mask_logits: &[f32],
+        keys: &[f32],
+    ) {
+        self.rows.clear();
+        list_asking(config, mask_logits.len(), |i| left_alone(mask_logits[i]), &mut self.rows);
+        let size = self.rows.len() * weights.attention_width;
+        self.gathered.resize(size, 0.0);
+        self.q.resize(size, 0.0);
+        ask(simd, weights, &self.rows, keys, &mut self.gathered, &mut self.q);
+    }
+
+    /// Equations 6 and 7 for the nodes that asked: see [`aim`].
+    #[inline(always)]
+    pub fn aim<S: Simd>(
+        &mut self,
+        simd: S,
+        config: &Config,
+        keys: &[f32],
+        pointers: &mut [Node],
+        moved: impl FnMut(Node, Node),
+    ) {
+        let Aiming { rows, gathered, q, best, finder } = self;
+        let asking = Asking { rows, gathered, q, keys };
+        aim(simd, config, asking, pointers, (best, Some(finder)), moved);
+    }
+}
+
+impl Aiming {
+    /// The same for a further pointer type, of the nodes that asked last.
+    #[inline(always)]
+    pub fn aim_further<S: Simd>(
+        &mut self,
+        simd: S,
+        config: &Config,
+        fold: &Fold,
+        keys: &[f32],
+        pointers: &mut [Node],
+        moved: impl FnMut(Node, Node),
+    ) {
+        let w = config.attention_width();
+        queries(simd, w, &fold.forward, &self.gathered, &mut self.q);
+        self.aim(simd, config, keys, pointers, moved);
+    }
 }
 
 /// Re-aims the nodes that ask at the node with the highest score, and calls `moved` with every node
@@ -84,7 +154,7 @@ pub fn aim<S: Simd>(
     config: &Config,
     asking: Asking,
     pointers: &mut [Node],
-    best: &mut Vec<(f32, Node)>,
+    (best, finder): (&mut Vec<(f32, Node)>, Option<&mut Finder>),
     mut moved: impl FnMut(Node, Node),
 ) {
     let (w, Asking { rows, gathered, q, keys }) = (config.attention_width(), asking);
@@ -94,7 +164,12 @@ pub fn aim<S: Simd>(
     match config.candidates {
         // Candidates are the rows themselves: each is visited, or itself.
         Candidates::Visited => best_keys(simd, w, q, gathered, |j| rows[j], best),
-        Candidates::All => best_of_all(simd, w, q, keys, best),
+        Candidates::All => {
+            let is_found = finder.is_some_and(|finder| finder.find(simd, w, q, keys, best));
+            if !is_found {
+                best_of_all(simd, w, q, keys, best);
+            }
+        }
     }
     for (&node, &(_, target)) in rows.iter().zip(&*best) {
         let from = std::mem::replace(&mut pointers[node as usize], target);

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use fearless_simd::prelude::*;
-use pgn_structures::{Node, Operation};
+use pgn_structures::{Edge, Node, Operation};
 use rayon::prelude::*;
 
 use super::{
     Network,
     cost::rollout_flop,
-    pointers::{aim, ask, attention_input, list_asking},
-    step::{Encoding, Processing, Scratch, StepContext, answer, encode, process},
+    layer::Layer,
+    pointers::{Aiming, attention_input},
+    step::{AllSenders, Encoding, Processing, Scratch, StepContext, answer, encode, process, send},
 };
 use crate::{
-    AttentionInput, Candidates, Config, Graph,
-    aggregation::Senders,
+    Aggregation, AttentionInput, Candidates, Config, Graph, InputGraph,
     attention::{keep_visited, queries, scores},
     awake::awake,
     features::fixed_part,
@@ -39,22 +39,26 @@ pub fn block(n: usize) -> usize {
 #[derive(Clone, Debug)]
 pub struct Run {
     network: Arc<Network>,
-    fixed: Vec<f32>,  // [n, k]: the encoder's bias and priorities
-    h: Vec<f32>,      // [n, k]
-    z: Vec<f32>,      // [n, k]
-    sent: Vec<f32>,   // [n, k]: bⱼ
-    by_all: Vec<f32>, // [k]: what all hear in the complete graph
-    top: Vec<f32>,    // [2k]: max z | max h
-    zh: Vec<f32>,     // [n, 2k], if attention reads it
-    neighbours: Neighbours,
+    fixed: Vec<f32>,             // [n, k]: the encoder's bias and priorities
+    h: Vec<Vec<f32>>,            // [processors][n, k]: the first one's is carried
+    between: Vec<f32>,           // [n, k]: from one layer to the next, if there are several
+    z: Vec<f32>,                 // [n, k]
+    sent: Vec<f32>,              // [n, heads · k]: bⱼ
+    by_all: Vec<f32>,            // [k]: what all hear in the complete graph
+    top: Vec<f32>,               // [2k]: max z | max h
+    zh: Vec<f32>,                // [n, 2k], if attention reads it
+    neighbours: Vec<Neighbours>, // one of each head
+    /// The input graph's lists, if it is read.
+    input: Neighbours,
+    /// Pointers of further types, and whether they have moved since lists were made of them.
+    further: Vec<Vec<Node>>, // [types − 1][n]
+    further_moved: bool,
+    /// How often the processor was applied to the last operation.
+    layers: usize,
     /// Whether no operation has been applied: h is 0.
     fresh: bool,
     scratch: Scratch,
-    // Nodes that ask where to point.
-    rows: Vec<Node>,        // [R]
-    gathered: Vec<f32>,     // [R, w]
-    q: Vec<f32>,            // [R, w]
-    best: Vec<(f32, Node)>, // [R]
+    aiming: Aiming,
 }
 
 impl Run {
@@ -70,19 +74,21 @@ impl Run {
         let reads_zh = config.has_attention() && config.attention_input == AttentionInput::Zh;
         Run {
             fixed,
-            h: zeros(true, n * k),
+            h: (0..config.processors()).map(|_| zeros(true, n * k)).collect(),
+            between: zeros(config.layers > 1 || !config.test_layers.is_default(), n * k),
             z: zeros(true, n * k),
-            sent: zeros(config.graph != Graph::SelfOnly, n * k),
+            sent: zeros(config.graph != Graph::SelfOnly, n * config.heads() * k),
             by_all: zeros(true, k),
             top: zeros(true, 2 * k),
             zh: zeros(reads_zh, 2 * n * k),
-            neighbours: Neighbours::default(),
+            neighbours: vec![Neighbours::default(); config.heads()],
+            input: Neighbours::of_edges(if config.input_graph.is_default() { 0 } else { n }, &[]),
+            further: vec![(0..n as Node).collect(); config.pointer_types.len()],
+            further_moved: false,
+            layers: config.layers,
             fresh: true,
-            scratch: Scratch::new(k),
-            rows: Vec::new(),
-            gathered: Vec::new(),
-            q: Vec::new(),
-            best: Vec::new(),
+            scratch: Scratch::new(config),
+            aiming: Aiming::new(network.search),
             network,
         }
     }
@@ -122,51 +128,102 @@ impl Run {
             Encoding {
                 first: 0,
                 fixed: &self.fixed,
-                h: &self.h,
+                h: &self.h[0],
                 z: &mut self.z,
                 sent: &mut self.sent,
             },
         );
-        if config.graph == Graph::Complete {
-            let messages = config.message_aggregation();
-            messages.send_to_all(simd, &self.sent, &mut self.by_all, ());
+        if std::mem::take(&mut board.moved) | std::mem::take(&mut self.further_moved) {
+            self.neighbours[0].rebuild(config.graph, context.pointers);
+            for (further, neighbours) in self.further.iter().zip(&mut self.neighbours[1..]) {
+                neighbours.rebuild(config.graph, further);
+            }
+            match config.input_graph {
+                InputGraph::None => {}
+                InputGraph::Edges => self.neighbours[0].merge(&self.input),
+                InputGraph::Head => self.neighbours[config.heads() - 1].copy(&self.input),
+            }
         }
-        if std::mem::take(&mut board.moved) {
-            self.neighbours.rebuild(config.graph, context.pointers);
+        self.top.fill(config.readout_aggregation.nothing());
+        let n = board.pointers.len();
+        self.layers = config.layers_in_rollouts(n, || depth(&board.pointers, operation));
+        for (processor, h) in self.h.iter_mut().enumerate() {
+            let layer = &weights.layers[processor];
+            for number in 0..self.layers {
+                // What a layer gives goes back and forth between two buffers, and ends in h.
+                let is_last = number + 1 == self.layers;
+                let (from, to) = match (self.layers - number) % 2 {
+                    1 => (&self.between, &mut *h),
+                    _ => (&*h, &mut self.between),
+                };
+                let x = if number == 0 { &self.z } else { from };
+                if processor + number > 0 {
+                    send_all(simd, config, layer, x, &mut self.sent);
+                }
+                if config.graph == Graph::Complete {
+                    let messages = config.message_aggregation;
+                    messages.send_to_all(simd, &self.sent, &mut self.by_all, ());
+                }
+                let senders = AllSenders {
+                    neighbours: &self.neighbours,
+                    sent: &self.sent,
+                    by_all: &self.by_all,
+                };
+                let reads_answer = is_last && processor == 0;
+                let reads_masks = is_last && processor + 1 == config.processors();
+                let all = Processing {
+                    first: 0,
+                    x,
+                    h: to,
+                    z: &self.z,
+                    mask_logits: if reads_masks { &mut board.mask_logits } else { &mut [] },
+                    top: if reads_answer { &mut self.top } else { &mut [] },
+                };
+                process_all(simd, &context, layer, senders, all, &mut self.scratch);
+            }
         }
-        let senders = Senders {
-            graph: config.graph,
-            neighbours: &self.neighbours,
-            sent: &self.sent,
-            by_all: &self.by_all,
-        };
-        self.top.fill(config.readout_aggregation().nothing());
-        let all = Processing {
-            first: 0,
-            z: &self.z,
-            h: &mut self.h,
-            mask_logits: &mut board.mask_logits,
-            top: &mut self.top,
-        };
-        process_all(simd, &context, senders, all, &mut self.scratch);
+        config.readout_aggregation.finish(n, &mut self.top);
     }
 
     /// Equations 5 to 7, by the model's own masks.
     #[inline(always)]
     fn aim<S: Simd>(&mut self, simd: S, board: &mut Board) {
         let (config, weights) = (&self.network.config, &self.network.weights);
-        let masks = &board.mask_logits;
-        self.rows.clear();
-        list_asking(config, masks.len(), |i| left_alone(masks[i]), &mut self.rows);
-        let size = self.rows.len() * weights.attention_width;
-        self.gathered.resize(size, 0.0);
-        self.q.resize(size, 0.0);
-        let keys = attention_input(config, &self.z, &self.h, &mut self.zh);
-        let asking = ask(simd, weights, &self.rows, keys, &mut self.gathered, &mut self.q);
+        let h = &self.h[self.h.len() - 1];
+        let keys = attention_input(config, &self.z, h, &mut self.zh);
+        self.aiming.ask(simd, config, weights, &board.mask_logits, keys);
         let mut pointers = std::mem::take(&mut board.pointers);
         let moved = |node, from| board.note(node, from);
-        aim(simd, config, asking, &mut pointers, &mut self.best, moved);
+        self.aiming.aim(simd, config, keys, &mut pointers, moved);
         board.pointers = pointers;
+        for (further, fold) in self.further.iter_mut().zip(&weights.folds[1..]) {
+            let moved = |_, _| self.further_moved = true;
+            self.aiming.aim_further(simd, config, fold, keys, further, moved);
+        }
+    }
+
+    /// Takes the graph that comes with a sequence.
+    pub fn set_input_graph(&mut self, nodes: usize, edges: &[Edge]) {
+        self.input = Neighbours::of_edges(nodes, edges);
+        self.further_moved = true;
+    }
+
+    /// Replaces the pointers of a further type.
+    pub fn set_further(&mut self, number: usize, pointers: &[Node]) {
+        if let Some(further) = self.further.get_mut(number) {
+            further.copy_from_slice(pointers);
+            self.further_moved = true;
+        }
+    }
+
+    /// Pointers of a further type.
+    pub fn further(&self, number: usize) -> Option<&[Node]> {
+        self.further.get(number).map(Vec::as_slice)
+    }
+
+    /// h that masks and pointers read, \[n, k\].
+    fn pointer_latents(&self) -> &[f32] {
+        &self.h[self.h.len() - 1]
     }
 
     pub fn config(&self) -> &Config {
@@ -175,12 +232,18 @@ impl Run {
 
     /// Floating-point operations that the last operation needed.
     pub fn flop(&self, board: &Board) -> u64 {
-        rollout_flop(&self.network.config, board.pointers.len(), 1, self.rows.len())
+        let rows = self.aiming.rows.len();
+        rollout_flop(&self.network.config, board.pointers.len(), self.layers, rows)
     }
 
     /// h after the last operation, \[n, k\].
     pub fn latents(&self) -> &[f32] {
-        &self.h
+        &self.h[0]
+    }
+
+    /// How often the processor was applied to the last operation.
+    pub fn layers(&self) -> usize {
+        self.layers
     }
 
     /// z of the last operation, \[n, k\].
@@ -188,9 +251,10 @@ impl Run {
         &self.z
     }
 
-    /// The node each dimension of the readout came from: for max z, then for max h.
+    /// The node each dimension of the readout came from: for max z, then for max h. Of a sum, the
+    /// node with the largest share.
     pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
-        let (k, readout) = (self.network.config.k, self.network.config.readout_aggregation());
+        let (k, readout) = (self.network.config.k, Aggregation::Max);
         let sources = |rows: &[f32]| {
             let (mut top, mut sources) = (vec![readout.nothing(); k], vec![0; k]);
             with_simd!(self.network.level, simd => {
@@ -198,7 +262,7 @@ impl Run {
             });
             sources
         };
-        (sources(&self.z), sources(&self.h))
+        (sources(&self.z), sources(&self.h[0]))
     }
 
     /// α of one node after the last operation (equation 6).
@@ -206,11 +270,11 @@ impl Run {
         let (config, weights) = (&self.network.config, &self.network.weights);
         let (n, w) = (board.pointers.len(), weights.attention_width);
         let mut zh = vec![0.0; self.zh.len()];
-        let keys = attention_input(config, &self.z, &self.h, &mut zh);
+        let keys = attention_input(config, &self.z, self.pointer_latents(), &mut zh);
         let mut alpha = vec![0.0; n.next_multiple_of(LANES)];
         with_simd!(self.network.level, simd => {
             let mut q = vec![0.0; w];
-            queries(simd, w, &weights.fold, &keys[node as usize * w..][..w], &mut q);
+            queries(simd, w, &weights.folds[0].forward, &keys[node as usize * w..][..w], &mut q);
             scores(simd, &q, keys, &mut alpha);
             if config.candidates == Candidates::Visited {
                 let visited = |j: usize| !left_alone(board.mask_logits[j]);
@@ -233,11 +297,8 @@ fn encode_all<S: Simd>(simd: S, context: &StepContext, all: Encoding) {
     }
     let nodes = block(n);
     let size = nodes * k;
-    // Deep Sets send nothing; give their blocks empty slices.
-    let sent: Vec<&mut [f32]> = match all.sent.is_empty() {
-        true => (0..n.div_ceil(nodes)).map(|_| [].as_mut_slice()).collect(),
-        false => all.sent.chunks_mut(size).collect(),
-    };
+    // Deep Sets send nothing; their blocks get empty slices.
+    let sent = in_blocks(all.sent, size * context.config.heads(), n.div_ceil(nodes));
     let read = all.h.par_chunks(size).zip(all.fixed.par_chunks(size));
     let blocks = read.zip(all.z.par_chunks_mut(size).zip(sent)).with_max_len(1);
     blocks.enumerate().for_each(|(i, ((h, fixed), (z, sent)))| {
@@ -249,35 +310,81 @@ fn encode_all<S: Simd>(simd: S, context: &StepContext, all: Encoding) {
     });
 }
 
+/// How many pointers u or v is away from a root, whichever is more; a cycle ends after all nodes.
+fn depth(pointers: &[Node], Operation { u, v }: Operation) -> usize {
+    let above = |node: Node| {
+        let next = |&node: &Node| {
+            let above = pointers[node as usize];
+            (above != node).then_some(above)
+        };
+        std::iter::successors(Some(node), next).take(pointers.len()).count() - 1
+    };
+    above(u).max(above(v))
+}
+
+/// What every node sends of x, in blocks likewise.
+#[inline(always)]
+fn send_all<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &mut [f32]) {
+    let n = x.len() / config.k;
+    if n <= ALONE || sent.is_empty() {
+        return send(simd, config, layer, x, sent);
+    }
+    let nodes = block(n);
+    let blocks = x.par_chunks(nodes * config.k);
+    let blocks = blocks.zip(sent.par_chunks_mut(nodes * layer.heads * config.k)).with_max_len(1);
+    blocks.for_each(|(x, sent)| {
+        simd.vectorize(
+            #[inline(always)]
+            || send(simd, config, layer, x, sent),
+        );
+    });
+}
+
 /// The second phase over all nodes, likewise.
 #[inline(always)]
 fn process_all<S: Simd>(
     simd: S,
     context: &StepContext,
-    senders: Senders,
+    layer: &Layer,
+    senders: AllSenders,
     all: Processing,
     scratch: &mut Scratch,
 ) {
-    let (k, readout) = (context.config.k, context.config.readout_aggregation());
+    let (k, readout) = (context.config.k, context.config.readout_aggregation);
     let n = all.z.len() / k;
     if n <= ALONE {
-        return process(simd, context, senders, all, &mut (), scratch);
+        return process(simd, context, layer, senders, all, &mut (), scratch);
     }
     let nodes = block(n);
-    let blocks = all.z.par_chunks(nodes * k).zip(all.h.par_chunks_mut(nodes * k));
+    let Processing { x, h, z, mask_logits, top, .. } = all;
+    let count = n.div_ceil(nodes);
+    let masks = in_blocks(mask_logits, nodes, count);
+    let blocks = x.par_chunks(nodes * k).zip(h.par_chunks_mut(nodes * k));
     let tops: Vec<Vec<f32>> = blocks
-        .zip(all.mask_logits.par_chunks_mut(nodes))
+        .zip(z.par_chunks(nodes * k).zip(masks))
         .with_max_len(1)
         .enumerate()
-        .map(|(i, ((z, h), mask_logits))| {
-            let (mut top, mut scratch) = (vec![readout.nothing(); 2 * k], Scratch::new(k));
-            let block = Processing { first: i * nodes, z, h, mask_logits, top: &mut top };
+        .map(|(i, ((x, h), (z, mask_logits)))| {
+            let mut own_top = vec![readout.nothing(); top.len()];
+            let mut scratch = Scratch::new(context.config);
+            let top = &mut own_top;
+            let block = Processing { first: i * nodes, x, h, z, mask_logits, top };
             simd.vectorize(
                 #[inline(always)]
-                || process(simd, context, senders, block, &mut (), &mut scratch),
+                || process(simd, context, layer, senders, block, &mut (), &mut scratch),
             );
-            top
+            own_top
         })
         .collect();
-    tops.iter().for_each(|top| readout.join(all.top, top));
+    if !top.is_empty() {
+        readout.join(simd, &tops, [z, h], top);
+    }
+}
+
+/// A slice in `count` blocks of up to `size`, all empty if it is.
+fn in_blocks(slice: &mut [f32], size: usize, count: usize) -> Vec<&mut [f32]> {
+    match slice.is_empty() {
+        true => (0..count).map(|_| [].as_mut_slice()).collect(),
+        false => slice.chunks_mut(size).collect(),
+    }
 }

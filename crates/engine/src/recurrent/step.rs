@@ -1,7 +1,8 @@
 //! One operation: encoder, messages, update, masks and readout (equations 1, 2, 8, 3 and 4).
 //!
 //! Two phases, each of which treats a block of rows without looking at other blocks: first every
-//! node's z and what it would send, then every node's messages and h. Small structures, and
+//! node's z and what it would send, then every node's messages and h. Where the processor is applied
+//! several times, both are repeated on what it gave. Small structures, and
 //! training, have one block; rollouts of large ones are spread over threads. Either way each row is
 //! computed by the same instructions, so the bits are the same. Training keeps m and the sources of
 //! its maxima ([`Kept`]); rollouts keep nothing (`()`).
@@ -9,11 +10,12 @@
 use fearless_simd::prelude::*;
 use pgn_structures::{Node, Operation};
 
-use super::weights::Weights;
+use super::{layer::Layer, weights::Weights};
 use crate::{
     Config, Graph,
     aggregation::Senders,
     features::for_each_flag,
+    graph::Neighbours,
     kernels::{
         matmul::{Start, Then, mat, mat_mut, matmul},
         rows::{add, dot},
@@ -46,10 +48,11 @@ pub trait Record {
     where
         Self: 'a;
 
-    /// Where m \[count, k\] of the nodes from `first` on goes, and where it came from. `scratch`
-    /// is large enough for m.
+    /// Where m \[count, k\] of a head and the nodes from `first` on goes, and where it came from.
+    /// `scratch` is large enough for m.
     fn messages<'a>(
         &'a mut self,
+        head: usize,
         first: usize,
         count: usize,
         k: usize,
@@ -68,6 +71,7 @@ impl Record for () {
     fn messages<'a>(
         &'a mut self,
         _: usize,
+        _: usize,
         count: usize,
         k: usize,
         scratch: &'a mut [f32],
@@ -81,11 +85,14 @@ impl Record for () {
     }
 }
 
-/// What a tape keeps of a step.
+/// What a tape keeps of one layer of a step.
 pub struct Kept<'t> {
-    pub m: &'t mut [f32],           // [n, k]
-    pub sources: &'t mut [u32],     // [n, k]; not written in the complete graph
-    pub top_sources: &'t mut [u32], // [2k]
+    pub m: &'t mut [f32],           // [heads, T, n, k]
+    pub sources: &'t mut [u32], // [heads, T, sources of a step]; not by row in the complete graph
+    pub top_sources: &'t mut [u32], // [2k], if the answer is read
+    pub t: usize,
+    pub ops: usize,
+    pub nodes: usize,
 }
 
 impl Record for Kept<'_> {
@@ -97,15 +104,20 @@ impl Record for Kept<'_> {
     #[inline(always)]
     fn messages<'a>(
         &'a mut self,
+        head: usize,
         first: usize,
         count: usize,
         k: usize,
         _: &'a mut [f32],
     ) -> (&'a mut [f32], &'a mut [u32]) {
+        let step = head * self.ops + self.t;
+        let all = self.m.len() / (self.nodes * k);
+        let each = self.sources.len() / all;
         let rows = first * k..(first + count) * k;
+        let sources = &mut self.sources[step * each..][..each];
         // The complete graph's sources are not by row.
-        let sources = self.sources.get_mut(rows.clone()).unwrap_or_default();
-        (&mut self.m[rows], sources)
+        let sources = sources.get_mut(rows.clone()).unwrap_or_default();
+        (&mut self.m[step * self.nodes * k..][rows], sources)
     }
 
     #[inline(always)]
@@ -121,7 +133,7 @@ pub struct Encoding<'a> {
     pub fixed: &'a [f32],    // [rows, k]: the encoder's bias and priorities
     pub h: &'a [f32],        // [rows, k], before the operation
     pub z: &'a mut [f32],    // [rows, k]
-    pub sent: &'a mut [f32], // [rows, k]: bⱼ; empty where nobody sends
+    pub sent: &'a mut [f32], // [rows, heads · k]: bⱼ; empty where nobody sends
 }
 
 /// First phase (equation 1): z, and b, each node's half of the messages it sends.
@@ -147,19 +159,39 @@ pub fn encode<S: Simd>(simd: S, context: &StepContext, rows: Encoding) {
         #[inline(always)]
         |input, node| add(simd, columns.row(input), rows.row(node - first)),
     );
-    if config.graph != Graph::SelfOnly {
-        let b = mat(&weights.mix[2 * k..], weights.mix_width);
-        matmul(simd, (count, k, k), mat(z, k), b, Start::Zero, Then::Store, mat_mut(sent, k));
+    send(simd, config, &weights.layers[0], z, sent);
+}
+
+/// What every node sends of x \[rows, k\].
+#[inline(always)]
+pub fn send<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &mut [f32]) {
+    if config.graph == Graph::SelfOnly {
+        return;
     }
+    let (k, width) = (config.k, layer.heads * config.k);
+    let b = mat(&layer.mix[layer.sender(k, 0)..], layer.width);
+    let shape = (x.len() / k, k, width);
+    matmul(simd, shape, mat(x, k), b, Start::Zero, Then::Store, mat_mut(sent, width));
+}
+
+/// What all nodes of a layer may hear.
+#[derive(Clone, Copy)]
+pub struct AllSenders<'a> {
+    pub neighbours: &'a [Neighbours], // one of each head
+    pub sent: &'a [f32],              // [n, heads · k]
+    pub by_all: &'a [f32],            // [k]
 }
 
 /// Rows of one block, as the second phase sees them.
 pub struct Processing<'a> {
     pub first: usize,
-    pub z: &'a [f32],               // [rows, k]
-    pub h: &'a mut [f32],           // [rows, k]
-    pub mask_logits: &'a mut [f32], // [rows]
-    pub top: &'a mut [f32],         // [2k]: max z | max h, gone on with
+    pub x: &'a [f32],     // [rows, k]: z, or what the processor gave before
+    pub h: &'a mut [f32], // [rows, k]
+    pub z: &'a [f32],     // [rows, k]: read along with h where something is read
+    /// \[rows\], or empty if masks are not read from this h.
+    pub mask_logits: &'a mut [f32],
+    /// \[2k\]: max z | max h, over the rows so far; or empty if the answer is not read from this h.
+    pub top: &'a mut [f32],
 }
 
 /// Second phase (equations 8, 3 and 4): messages, h, mask logits and the readout.
@@ -167,35 +199,52 @@ pub struct Processing<'a> {
 pub fn process<S: Simd, R: Record>(
     simd: S,
     context: &StepContext,
-    senders: Senders,
+    layer: &Layer,
+    all: AllSenders,
     block: Processing,
     record: &mut R,
     scratch: &mut Scratch,
 ) {
     let StepContext { config, weights, .. } = *context;
-    let (k, width) = (config.k, weights.mix_width);
-    let (messages, readout) = (config.message_aggregation(), config.readout_aggregation());
-    let (top_z, top_h) = block.top.split_at_mut(k);
-    let rows = block.z.chunks(ROWS * k).zip(block.h.chunks_mut(ROWS * k));
-    for (part, ((z, h), mask_logits)) in rows.zip(block.mask_logits.chunks_mut(ROWS)).enumerate() {
-        let (offset, count) = (part * ROWS, z.len() / k);
+    let (k, heads, width) = (config.k, layer.heads, layer.width);
+    let (messages, readout) = (config.message_aggregation, config.readout_aggregation);
+    let (top_z, top_h) = block.top.split_at_mut(block.top.len() / 2);
+    let rows = block.x.chunks(ROWS * k).zip(block.h.chunks_mut(ROWS * k));
+    for (part, (x, h)) in rows.enumerate() {
+        let (offset, count) = (part * ROWS, x.len() / k);
         let first = block.first + offset;
-        let mixed = &mut scratch.mixed[..count * 2 * k];
-        let (start, b) = (Start::Row(&weights.mix_bias), mat(&weights.mix, width));
-        matmul(simd, (count, k, 2 * k), mat(z, k), b, start, Then::Store, mat_mut(mixed, 2 * k));
+        let mixed_width = (heads + 1) * k;
+        let (start, b) = (Start::Row(&layer.mix_bias), mat(&layer.mix, width));
+        let (shape, mixed) = ((count, k, mixed_width), mat_mut(&mut scratch.mixed, mixed_width));
+        matmul(simd, shape, mat(x, k), b, start, Then::Store, mixed);
         // (8) m aggregates ReLU(a + b) over the graph; h = ReLU(update[z ‖ m]).
-        let (m, sources) = record.messages(offset, count, k, &mut scratch.m);
-        messages.hear(simd, senders, first, Rows::new(mixed, 2 * k), m, sources);
-        let (start, b) = (Start::Mat(mat(&mixed[k..], 2 * k)), mat(&weights.update_m, k));
-        matmul(simd, (count, k, k), mat(m, k), b, start, Then::Relu, mat_mut(h, k));
+        for head in 0..heads {
+            let AllSenders { neighbours, sent, by_all } = all;
+            let neighbours = &neighbours[head];
+            let graph = config.graph;
+            let senders = Senders { graph, neighbours, sent, head, heads, by_all };
+            let (m, sources) = record.messages(head, offset, count, k, &mut scratch.m);
+            let receiver = &scratch.mixed[head * k..][..count * mixed_width];
+            let receiver = Rows::new(receiver, mixed_width);
+            messages.hear(simd, senders, first, receiver, m, sources);
+            let c = Start::Mat(mat(&scratch.mixed[heads * k..], mixed_width));
+            let start = if head == 0 { c } else { Start::Result };
+            let then = if head + 1 == heads { Then::Relu } else { Then::Store };
+            let b = mat(&layer.update_m[head * k * k..], k);
+            matmul(simd, (count, k, k), mat(m, k), b, start, then, mat_mut(h, k));
+        }
+        let z = &block.z[offset * k..][..count * k];
         // (4)
-        if config.has_masks() {
+        if !block.mask_logits.is_empty() && config.has_masks() {
+            let mask_logits = &mut block.mask_logits[offset..][..count];
             mask_forward(simd, k, z, h, &weights.mask, weights.mask_bias, mask_logits);
         }
         // (3)
-        let [source_z, source_h] = record.readout();
-        readout.see(simd, z, first as u32, top_z, source_z);
-        readout.see(simd, h, first as u32, top_h, source_h);
+        if !top_z.is_empty() {
+            let [source_z, source_h] = record.readout();
+            readout.see(simd, z, first as u32, top_z, source_z);
+            readout.see(simd, h, first as u32, top_h, source_h);
+        }
     }
 }
 
@@ -208,20 +257,22 @@ pub fn answer<S: Simd>(simd: S, weights: &Weights, top: &[f32]) -> f32 {
 /// Buffers that live for one block.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    mixed: Vec<f32>, // [ROWS, 2k]: a | c
+    mixed: Vec<f32>, // [ROWS, (heads + 1) k]: a of each head | c
     m: Vec<f32>,     // [ROWS, k]
 }
 
 impl Scratch {
-    pub fn new(k: usize) -> Scratch {
+    pub fn new(config: &Config) -> Scratch {
         let mut scratch = Scratch::default();
-        scratch.fit(k);
+        scratch.fit(config);
         scratch
     }
 
-    /// Makes room for k latents.
-    pub fn fit(&mut self, k: usize) {
-        self.mixed.resize(ROWS * 2 * k, 0.0);
-        self.m.resize(ROWS * k, 0.0);
+    /// Makes room for a model.
+    pub fn fit(&mut self, config: &Config) {
+        // A view of any head's columns has as many whole rows.
+        let heads = config.heads();
+        self.mixed.resize((ROWS * (heads + 1) + heads) * config.k, 0.0);
+        self.m.resize(ROWS * config.k, 0.0);
     }
 }

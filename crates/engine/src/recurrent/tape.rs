@@ -5,7 +5,7 @@
 
 use pgn_structures::Node;
 
-use super::step::Scratch;
+use super::{pointers::Aiming, step::Scratch};
 use crate::{AttentionInput, Config, graph::Neighbours, kernels::LANES};
 
 /// Buffers of one thread, reused from sequence to sequence.
@@ -15,11 +15,9 @@ pub struct Tape {
     pub ops: usize,
     pub padded: usize,
     pub z: Vec<f32>,                 // [T, n, k]
-    pub m: Vec<f32>,                 // [T, n, k]
-    pub h: Vec<f32>,                 // [T + 1, n, k]; the first is h⁰ = 0
-    pub sources: Vec<u32>,           // [T, n, k]; [T, k] for the complete graph
+    pub passes: Vec<Pass>,           // [processors · layers]
     pub read: Vec<Node>,             // [T + 1, n]: the pointers that operation t finds
-    pub neighbours: Vec<Neighbours>, // [T]
+    pub neighbours: Vec<Neighbours>, // [T, heads]
     pub top: Vec<f32>,               // [T, 2k]: max z | max h
     pub top_sources: Vec<u32>,       // [T, 2k]
     pub query_logits: Vec<f32>,      // [T]
@@ -36,20 +34,42 @@ pub struct Tape {
     pub alpha_scale: Vec<f32>,     // [T]: ∂scores = scale · (α − target)
     pub log_probability: Vec<f32>, // [T]: of sampled pointers
     pub d_q: Vec<f32>,             // [R, w]
+    pub further: Vec<Further>,     // one of each further pointer type
+    pub input: Neighbours,         // the input graph's, if there is one
     // Scratch of one operation.
-    pub fixed: Vec<f32>,        // [n, k]
-    pub sent: Vec<f32>,         // [n, k]
-    pub by_all: Vec<f32>,       // [k]
-    pub scratch: Scratch,       //
-    pub best: Vec<(f32, Node)>, // [n]
-    pub d_h: Vec<f32>,          // [n, k]
-    pub d_x: Vec<f32>,          // [n, w]
-    pub d_gathered: Vec<f32>,   // [n, w]
-    pub d_fixed: Vec<f32>,      // [n, k]: Σ over operations of ∂z
+    pub fixed: Vec<f32>,      // [n, k]
+    pub sent: Vec<f32>,       // [n, heads · k]
+    pub by_all: Vec<f32>,     // [k]
+    pub halves: Vec<f32>,     // [2, n, k], where messages are added up
+    pub scratch: Scratch,     //
+    pub aiming: Aiming,       //
+    pub d_h: Vec<Vec<f32>>,   // [processors][n, k]
+    pub d_between: Vec<f32>,  // [n, k]: from one layer to the one before
+    pub d_x: Vec<f32>,        // [n, w]
+    pub d_gathered: Vec<f32>, // [n, w]
+    pub d_fixed: Vec<f32>,    // [n, k]: Σ over operations of ∂z
     // Scratch of a block of operations, `block` of them.
     pub block: usize,
-    pub d_z: Vec<f32>,     // [block · n, k]
-    pub d_mixed: Vec<f32>, // [block · n, mix_width]
+    pub d_z: Vec<f32>, // [block · n, k]
+}
+
+/// A further pointer type: the same as the tape has of the learnt one. The nodes that ask are the
+/// same.
+#[derive(Debug, Default)]
+pub struct Further {
+    pub read: Vec<Node>, // [T + 1, n]
+    pub q: Vec<f32>,     // [R, w]
+    pub alpha: Vec<f32>, // [R, p]
+    pub d_q: Vec<f32>,   // [R, w]
+}
+
+/// One application of a processor to every operation.
+#[derive(Debug, Default)]
+pub struct Pass {
+    pub m: Vec<f32>,       // [heads, T, n, k]
+    pub sources: Vec<u32>, // [heads, T, n, k]; [heads, T, k] for the complete graph
+    pub h: Vec<f32>,       // [T + 1, n, k]: what it gave; the first is h⁰ = 0
+    pub d_mixed: Vec<f32>, // [block · n, width]
 }
 
 /// Rows whose weight gradients are computed in one product: enough to amortise the product's
@@ -59,23 +79,35 @@ const BLOCK_ROWS: usize = 128;
 impl Tape {
     /// Makes room for a sequence.
     pub fn fit(&mut self, config: &Config, mix_width: usize, n: usize, ops: usize) {
-        let (k, w) = (config.k, config.attention_width());
+        let (k, w, heads) = (config.k, config.attention_width(), config.heads());
         let padded = n.next_multiple_of(LANES);
         (self.n, self.ops, self.padded) = (n, ops, padded);
         self.block = (BLOCK_ROWS / n).clamp(1, ops.max(1));
         let (all, rows) = (ops * n * k, self.block * n);
         self.z.resize(all, 0.0);
-        self.m.resize(all, 0.0);
-        self.h.resize(all + n * k, 0.0);
-        self.h[..n * k].fill(0.0);
-        self.sources.resize(ops * self.sources_each(config), 0);
+        let sources = ops * self.sources_each(config);
+        self.passes.resize_with(config.processors() * config.layers, Pass::default);
+        for pass in &mut self.passes {
+            pass.m.resize(heads * all, 0.0);
+            pass.h.resize(all + n * k, 0.0);
+            pass.h[..n * k].fill(0.0);
+            pass.sources.resize(heads * sources, 0);
+            pass.d_mixed.resize(rows * mix_width, 0.0);
+        }
         self.read.resize((ops + 1) * n, 0);
         for (i, pointer) in self.read[..n].iter_mut().enumerate() {
             *pointer = i as Node;
         }
-        self.neighbours.resize_with(ops, Neighbours::default);
+        self.further.resize_with(config.pointer_types.len(), Further::default);
+        for further in &mut self.further {
+            further.read.resize((ops + 1) * n, 0);
+            further.read[..n].copy_from_slice(&self.read[..n]);
+            further.q.clear();
+            further.alpha.clear();
+        }
+        self.neighbours.resize_with(ops * heads, Neighbours::default);
         self.top.clear();
-        self.top.resize(ops * 2 * k, config.readout_aggregation().nothing());
+        self.top.resize(ops * 2 * k, config.readout_aggregation.nothing());
         self.top_sources.clear();
         self.top_sources.resize(ops * 2 * k, 0);
         self.query_logits.resize(ops, 0.0);
@@ -97,19 +129,20 @@ impl Tape {
         self.log_probability.clear();
         self.log_probability.resize(ops, 0.0);
         self.fixed.resize(n * k, 0.0);
-        self.sent.resize(n * k, 0.0);
+        self.sent.resize(n * heads * k, 0.0);
         self.by_all.resize(k, 0.0);
-        self.scratch.fit(k);
-        self.d_h.resize(n * k, 0.0);
+        self.scratch.fit(config);
+        self.d_h.resize_with(config.processors(), Vec::new);
+        self.d_h.iter_mut().for_each(|d_h| d_h.resize(n * k, 0.0));
+        self.d_between.resize(n * k, 0.0);
         self.d_x.resize(n * w, 0.0);
         self.d_gathered.resize(n * w, 0.0);
         self.d_fixed.resize(n * k, 0.0);
         self.d_z.resize(rows * k, 0.0);
-        self.d_mixed.resize(rows * mix_width, 0.0);
     }
 
     /// How many sources of messages an operation has.
     pub fn sources_each(&self, config: &Config) -> usize {
-        config.message_aggregation().source_count(config.graph, self.n, config.k)
+        config.message_aggregation.source_count(config.graph, self.n, config.k)
     }
 }

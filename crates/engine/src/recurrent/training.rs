@@ -1,9 +1,12 @@
 //! Gradients of a batch, in parallel over its sequences.
 
-use pgn_structures::{Rng, Stream};
+use pgn_structures::Stream;
 use rayon::prelude::*;
 
-use super::{Network, Tape, WeightGradients, forward::Lesson};
+use super::{
+    Network, Tape, WeightGradients,
+    forward::{Draws, Lesson},
+};
 use crate::{Example, Losses, Parameters, processor::Chance, simd::with_simd};
 
 impl Network {
@@ -23,8 +26,12 @@ impl Network {
             .with_max_len(1)
             .enumerate()
             .map(|(index, &example)| {
-                let key = [chance.seed, Stream::Noise.number(), chance.step, index as u64];
-                let noise = &mut Rng::new(key);
+                let rng = |stream: Stream| stream.rng(chance.seed, chance.step, index as u64);
+                let draws = Draws {
+                    noise: rng(Stream::Noise),
+                    forcing: rng(Stream::Forcing),
+                    teacher_probability: chance.teacher_probability,
+                };
                 let lesson = Lesson {
                     config,
                     weights: &self.weights,
@@ -36,7 +43,7 @@ impl Network {
                 let mut gradients = self.gradients.take(|| WeightGradients::zeros(config));
                 gradients.clear();
                 let losses = with_simd!(self.level, simd => {
-                    let losses = lesson.forward(simd, noise, &mut tape);
+                    let losses = lesson.forward(simd, draws, &mut tape);
                     lesson.backward(simd, &mut tape, &mut gradients);
                     losses
                 });

@@ -1,12 +1,12 @@
 //! Back-propagation through time, layer by layer in the reverse of `step.rs`.
 
-use pgn_engine::{AttentionInput, Config};
+use pgn_engine::{AttentionInput, Config, TrainerOptions};
 use pgn_structures::Sequence;
 
 use super::{
     Margin, Rows, add_to, concat,
     net::Net,
-    step::sigmoid,
+    step::{Pass, attention, processors, sigmoid},
     unroll::{Losses, Share, Taught, Unrolled, unroll},
 };
 
@@ -18,14 +18,22 @@ pub struct Outcome {
 }
 
 /// What [`pgn_engine::Trainer::gradients`] computes, for a trainer that has taken no step.
-pub fn train(config: &Config, net: &Net, batch: &[Sequence], seed: u64) -> Outcome {
+pub fn train(config: &Config, net: &Net, batch: &[Sequence], options: TrainerOptions) -> Outcome {
+    let TrainerOptions { seed, teacher_probability, .. } = options;
     let mut outcome = Outcome {
         losses: Losses::default(),
         gradient: net.zeros_like(),
         margin: Margin::default(),
     };
     for (index, &sequence) in batch.iter().enumerate() {
-        let share = Share { batch: batch.len(), index, running_accuracy: 0.5, seed, adam_steps: 0 };
+        let share = Share {
+            batch: batch.len(),
+            index,
+            running_accuracy: 0.5,
+            seed,
+            adam_steps: 0,
+            teacher_probability,
+        };
         let unrolled = unroll(config, net, sequence, share, None);
         backward(config, net, sequence, batch.len(), &unrolled, &mut outcome.gradient);
         let (sum, one) = (&mut outcome.losses, unrolled.losses);
@@ -57,56 +65,47 @@ pub fn backward(
         let taught = &unrolled.steps[t];
         let step = &taught.step;
         let mut d_z = vec![vec![0.0; k]; n];
+        // Of what masks and pointers read, if that is not h.
+        let mut d_own = vec![vec![0.0; k]; n];
 
         // (3): ∂ of −log P(answer) is σ − answer.
         let d = f64::from(config.losses.query)
             * per_step
             * (sigmoid(step.logit) - f64::from(sequence.answers[t]));
         let d_top = net.linear_backward("decoder", &step.top, &[d], gradient);
-        for dimension in 0..k {
-            d_z[step.top_from[dimension]][dimension] += d_top[dimension];
-            d_h[step.top_from[k + dimension]][dimension] += d_top[k + dimension];
+        let [shares_z, shares_h] = &step.top_shares;
+        for i in 0..n {
+            for d in 0..k {
+                d_z[i][d] += shares_z[i][d] * d_top[d];
+                d_h[i][d] += shares_h[i][d] * d_top[k + d];
+            }
         }
 
         // (4)
+        let d_pointer_h = if config.pointer_processor { &mut d_own } else { &mut d_h };
         for (i, &logit) in step.mask_logits.iter().enumerate() {
             let d = f64::from(config.losses.masks)
                 * per_node
                 * (sigmoid(logit) - f64::from(sequence.mask(t)[i]));
-            let input = concat(&step.z[i], &step.h[i]);
+            let input = concat(&step.z[i], &step.pointer_h[i]);
             let d_input = net.linear_backward("mask", &input, &[d], gradient);
             add_to(&mut d_z[i], &d_input[..k]);
-            add_to(&mut d_h[i], &d_input[k..]);
+            add_to(&mut d_pointer_h[i], &d_input[k..]);
         }
 
         // (6)
         if config.has_attention() {
-            attention_backward(config, net, taught, &mut d_z, &mut d_h, gradient);
+            attention_backward(config, net, taught, &mut d_z, d_pointer_h, gradient);
         }
 
         // (2) and (8)
-        let mut d_m = vec![vec![0.0; k]; n];
-        for i in 0..n {
-            let open = |d: usize| if step.h[i][d] > 0.0 { d_h[i][d] } else { 0.0 };
-            let d_update: Vec<f64> = (0..k).map(open).collect();
-            let input = concat(&step.z[i], &step.m[i]);
-            let d_input = net.linear_backward("update", &input, &d_update, gradient);
-            add_to(&mut d_z[i], &d_input[..k]);
-            add_to(&mut d_m[i], &d_input[k..]);
-        }
-        for i in 0..n {
-            // The messages i heard something from, each with the dimensions it was the largest in.
-            for j in 0..n {
-                let won = |d: usize| step.from[i][d] == j && step.m[i][d] > 0.0;
-                if (0..k).any(won) {
-                    let d_message: Vec<f64> =
-                        (0..k).map(|d| if won(d) { d_m[i][d] } else { 0.0 }).collect();
-                    let input = concat(&step.z[i], &step.z[j]);
-                    let d_input = net.linear_backward("message", &input, &d_message, gradient);
-                    add_to(&mut d_z[i], &d_input[..k]);
-                    add_to(&mut d_z[j], &d_input[k..]);
-                }
+        let names = processors(config);
+        for (processor, d_h) in [&d_h, &d_own].into_iter().enumerate().take(names.len()) {
+            let mut d_x = d_h.clone();
+            for pass in step.passes[processor].iter().rev() {
+                d_x = pass_backward(net, &names[processor], pass, &d_x, gradient);
             }
+            d_z.iter_mut().zip(&d_x).for_each(|(d_z, d_x)| add_to(d_z, d_x));
         }
 
         // (1)
@@ -117,6 +116,38 @@ pub fn backward(
             d_h[i].resize(k, 0.0);
         }
     }
+}
+
+/// From ∂h of one application of a processor to ∂x.
+fn pass_backward(
+    net: &Net,
+    (messages, update): &(Vec<&'static str>, &'static str),
+    pass: &Pass,
+    d_h: &Rows,
+    gradient: &mut Net,
+) -> Rows {
+    let (n, k) = (pass.x.len(), pass.x[0].len());
+    let mut d_x = vec![vec![0.0; k]; n];
+    for i in 0..n {
+        let open = |d: usize| if pass.h[i][d] > 0.0 { d_h[i][d] } else { 0.0 };
+        let d_update: Vec<f64> = (0..k).map(open).collect();
+        let input = pass.m.iter().fold(pass.x[i].clone(), |parts, m| concat(&parts, &m[i]));
+        let d_input = net.linear_backward(update, &input, &d_update, gradient);
+        add_to(&mut d_x[i], &d_input[..k]);
+        for (head, message) in messages.iter().enumerate() {
+            let d_m = &d_input[(head + 1) * k..][..k];
+            for (j, shares) in &pass.heard[head][i] {
+                if shares.iter().any(|&share| share != 0.0) {
+                    let d_message: Vec<f64> = (0..k).map(|d| shares[d] * d_m[d]).collect();
+                    let input = concat(&pass.x[i], &pass.x[*j]);
+                    let d_input = net.linear_backward(message, &input, &d_message, gradient);
+                    add_to(&mut d_x[i], &d_input[..k]);
+                    add_to(&mut d_x[*j], &d_input[k..]);
+                }
+            }
+        }
+    }
+    d_x
 }
 
 /// From weight · log α(target) of every node that was asked, to query, key and what they read.
@@ -130,27 +161,29 @@ fn attention_backward(
 ) {
     let (step, k) = (&taught.step, config.k);
     let n = step.z.len();
-    let mut d_q = vec![vec![0.0; k]; n];
-    let mut d_key = vec![vec![0.0; k]; n];
-    for asked in &taught.asked {
-        for j in 0..n {
-            // ∂ log α(target) / ∂ score j
-            let d_log = if j == asked.target { 1.0 } else { 0.0 } - asked.alpha[j];
-            let d_score = taught.weight * d_log;
-            for d in 0..k {
-                d_q[asked.node][d] += d_score * step.key[j][d];
-                d_key[j][d] += d_score * step.q[asked.node][d];
+    for (kind, (query, key)) in attention(config).into_iter().enumerate() {
+        let mut d_q = vec![vec![0.0; k]; n];
+        let mut d_key = vec![vec![0.0; k]; n];
+        for asked in taught.asked.iter().filter(|asked| asked.kind == kind) {
+            for j in 0..n {
+                // ∂ log α(target) / ∂ score j
+                let d_log = if j == asked.target { 1.0 } else { 0.0 } - asked.alpha[j];
+                let d_score = taught.weight * d_log;
+                for d in 0..k {
+                    d_q[asked.node][d] += d_score * step.key[kind][j][d];
+                    d_key[j][d] += d_score * step.q[kind][asked.node][d];
+                }
             }
         }
-    }
-    for i in 0..n {
-        let mut d_x = net.linear_backward("query", &step.x[i], &d_q[i], gradient);
-        add_to(&mut d_x, &net.linear_backward("key", &step.x[i], &d_key[i], gradient));
-        match config.attention_input {
-            AttentionInput::H => add_to(&mut d_h[i], &d_x),
-            AttentionInput::Zh => {
-                add_to(&mut d_z[i], &d_x[..k]);
-                add_to(&mut d_h[i], &d_x[k..]);
+        for i in 0..n {
+            let mut d_x = net.linear_backward(query, &step.x[i], &d_q[i], gradient);
+            add_to(&mut d_x, &net.linear_backward(key, &step.x[i], &d_key[i], gradient));
+            match config.attention_input {
+                AttentionInput::H => add_to(&mut d_h[i], &d_x),
+                AttentionInput::Zh => {
+                    add_to(&mut d_z[i], &d_x[..k]);
+                    add_to(&mut d_h[i], &d_x[k..]);
+                }
             }
         }
     }

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `net.rs` | weights, linear layers and their gradients |
 //! | `step.rs` | one operation: equations 1 to 6 and 8, all pairs of nodes written out |
-//! | `unroll.rs` | training: teacher forcing (or own, or sampled pointers) and the losses |
+//! | `unroll.rs` | training: teacher forcing (or own, free, or sampled pointers) and the losses |
 //! | `gradient.rs` | back-propagation through time |
 //! | `rollout.rs` | free rollouts |
 //! | `cases.rs` | configs, weights and sequences to run it on |

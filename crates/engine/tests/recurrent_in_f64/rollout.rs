@@ -1,12 +1,13 @@
 //! Free rollouts: the model reads its own masks and pointers.
 
-use pgn_engine::{Config, Pointers};
-use pgn_structures::Sequence;
+use pgn_engine::{Config, Pointers, TestLayers};
+use pgn_structures::{Operation, Sequence};
 
 use super::{
     Margin, best,
     net::Net,
     step::{Layers, Step},
+    unroll::true_pointers,
 };
 
 /// What one operation gave.
@@ -22,11 +23,13 @@ pub struct Rolled {
 pub fn rollout(config: &Config, net: &Net, sequence: Sequence) -> Vec<Rolled> {
     let layers = Layers::new(config, net);
     let n = sequence.nodes();
-    let mut pointers: Vec<usize> = (0..n).collect();
+    let kinds = 1 + config.pointer_types.len();
+    let mut pointers: Vec<usize> = (0..kinds * n).map(|place| place % n).collect();
     let mut h = vec![vec![0.0; config.k]; n];
     let mut rolled = Vec::new();
     for (t, &operation) in sequence.operations.iter().enumerate() {
-        let step = Step::new(config, &layers, sequence.priorities, operation, &pointers, h);
+        let applied = applied(config, operation, &pointers[..n]);
+        let step = Step::new(config, &layers, sequence, operation, &pointers, h, applied);
         let mut margin = Margin::default();
         // (5)
         let visited: Vec<bool> = match config.has_masks() {
@@ -38,21 +41,44 @@ pub fn rollout(config: &Config, net: &Net, sequence: Sequence) -> Vec<Rolled> {
             for logit in &step.mask_logits {
                 margin.decide(logit.abs());
             }
-            for node in 0..n {
+            for place in 0..kinds * n {
+                let (kind, node) = (place / n, place % n);
                 if visited[node] || config.pointers == Pointers::Every {
-                    let scores = step.candidate_scores(config, node, &visited);
+                    let scores = step.candidate_scores(config, kind, node, &visited);
                     let (choice, lead) = best(&scores);
                     margin.decide(lead);
-                    pointers[node] = choice;
+                    pointers[place] = choice;
                 }
             }
         }
         if config.pointers == Pointers::Given {
-            pointers = sequence.pointers_after(t).iter().map(|&node| node as usize).collect();
+            pointers = true_pointers(config, sequence, t);
         }
         let (logit, mask_logits) = (step.logit, step.mask_logits);
-        rolled.push(Rolled { logit, mask_logits, pointers: pointers.clone(), margin });
+        rolled.push(Rolled { logit, mask_logits, pointers: pointers[..n].to_vec(), margin });
         h = step.h;
     }
     rolled
+}
+
+/// How often the processor is applied: in proportion to log n or to the depth of u and v, rounded
+/// up, at least as often as in training and at most 64 times.
+fn applied(config: &Config, operation: Operation, pointers: &[usize]) -> usize {
+    let n = pointers.len();
+    let depth = |node: u32| {
+        let (mut node, mut depth) = (node as usize, 0);
+        while pointers[node] != node && depth + 1 < n {
+            (node, depth) = (pointers[node], depth + 1);
+        }
+        depth as f64
+    };
+    let layers = config.layers as f64;
+    let wanted = match config.test_layers {
+        TestLayers::Training => layers,
+        TestLayers::Nodes(base) => layers * (n as f64).ln() / (base as f64).ln(),
+        TestLayers::Depth(base) => {
+            layers * depth(operation.u).max(depth(operation.v)) / base as f64
+        }
+    };
+    (wanted.ceil() as usize).clamp(config.layers, 64)
 }

@@ -22,6 +22,8 @@ pub struct Losses {
 
 /// A node that is asked where it points: α and the node whose log-probability enters a loss.
 pub struct Asked {
+    /// Its pointer type.
+    pub kind: usize,
     pub node: usize,
     pub alpha: Vec<f64>,
     pub target: usize,
@@ -61,6 +63,8 @@ pub struct Share {
     pub seed: u64,
     /// Steps of Adam so far.
     pub adam_steps: u64,
+    /// How likely an operation is teacher-forced where forcing is own or free.
+    pub teacher_probability: f32,
 }
 
 /// Unrolls a sequence; with `fixed` decisions, those are taken instead of the model's own.
@@ -79,15 +83,20 @@ pub fn unroll(
     // The key documented at `TrainerOptions::seed`'s use: one stream a sequence and step of Adam.
     let key = [share.seed, Stream::Noise.number(), share.adam_steps, share.index as u64];
     let mut noise = Rng::new(key);
+    let key = [share.seed, Stream::Forcing.number(), share.adam_steps, share.index as u64];
+    let mut forcing = Rng::new(key);
     let mut losses = Losses::default();
     let mut decisions = Decisions { pointers: Vec::new(), right: Vec::new() };
     let mut margin = Margin::default();
     let mut steps: Vec<Taught> = Vec::new();
-    let mut read: Vec<usize> = (0..n).collect();
+    // The pointers of all types, one after the other.
+    let kinds = 1 + config.pointer_types.len();
+    let mut read: Vec<usize> = (0..kinds * n).map(|place| place % n).collect();
     let mut h = vec![vec![0.0; config.k]; n];
     for t in 0..ops {
         let operation = sequence.operations[t];
-        let step = Step::new(config, &layers, sequence.priorities, operation, &read, h);
+        let applied = config.layers;
+        let step = Step::new(config, &layers, sequence, operation, &read, h, applied);
         margin.join(step.margin);
         h = step.h.clone();
 
@@ -110,26 +119,24 @@ pub fn unroll(
         let everyone = config.pointers == Pointers::Every || !config.has_masks();
         let mut next = read.clone();
         let mut asked = Vec::new();
-        for node in (0..n).filter(|&node| config.has_attention() && (everyone || visited[node])) {
-            let scores = step.candidate_scores(config, node, &visited);
+        let truths = true_pointers(config, sequence, t);
+        for place in 0..kinds * n {
+            let (kind, node) = (place / n, place % n);
+            if !config.has_attention() || !everyone && !visited[node] {
+                continue;
+            }
+            let scores = step.candidate_scores(config, kind, node, &visited);
             let alpha = softmax(&scores);
-            let truth = sequence.pointers_after(t)[node] as usize;
-            let target = match config.forcing {
-                Forcing::Teacher => truth,
-                Forcing::Own => {
-                    let (choice, lead) = best(&scores);
-                    margin.decide(lead);
-                    next[node] = choice;
-                    truth
-                }
-                Forcing::Sampled => {
-                    let (choice, lead) = draw(&alpha, noise.unit_f32().into());
-                    margin.decide(lead);
-                    next[node] = fixed.map_or(choice, |fixed| fixed.pointers[t][node]);
-                    next[node]
-                }
+            let truth = truths[place];
+            let target = if config.forcing == Forcing::Sampled {
+                let (choice, lead) = draw(&alpha, noise.unit_f32().into());
+                margin.decide(lead);
+                next[node] = fixed.map_or(choice, |fixed| fixed.pointers[t][node]);
+                next[node]
+            } else {
+                truth
             };
-            asked.push(Asked { node, alpha, target });
+            asked.push(Asked { kind, node, alpha, target });
         }
         let log_alpha: f64 = asked.iter().map(|asked| asked.alpha[asked.target].ln()).sum();
         let mut weight = 0.0;
@@ -148,10 +155,30 @@ pub fn unroll(
             before.weight = f64::from(weights.dgm) * reward * per_node;
         }
 
-        read = match (config.forcing, fixed) {
-            (Forcing::Teacher, _) => {
-                sequence.pointers_after(t).iter().map(|&node| node as usize).collect()
+        // Whose pointers the next operation finds.
+        let taught = match config.forcing {
+            Forcing::Teacher => true,
+            Forcing::Sampled => false,
+            Forcing::Own | Forcing::Free => {
+                share.teacher_probability > 0.0 && forcing.unit_f32() < share.teacher_probability
             }
+        };
+        if matches!(config.forcing, Forcing::Own | Forcing::Free) && !taught {
+            let step = &steps[t].step;
+            let mut moves = visited;
+            if config.forcing == Forcing::Free && !everyone {
+                step.mask_logits.iter().for_each(|logit| margin.decide(logit.abs()));
+                moves = step.mask_logits.iter().map(|&logit| logit <= 0.0).collect();
+            }
+            for place in (0..kinds * n).filter(|place| everyone || moves[place % n]) {
+                let scores = step.candidate_scores(config, place / n, place % n, &moves);
+                let (choice, lead) = best(&scores);
+                margin.decide(lead);
+                next[place] = choice;
+            }
+        }
+        read = match (taught, fixed) {
+            (true, _) => truths,
             (_, Some(fixed)) => fixed.pointers[t].clone(),
             (_, None) => next,
         };
@@ -162,6 +189,15 @@ pub fn unroll(
         + f64::from(weights.masks) * losses.masks
         + f64::from(weights.dgm) * losses.dgm;
     Unrolled { steps, losses, decisions, margin }
+}
+
+/// The true pointers after operation t, of all types, one after the other.
+pub fn true_pointers(config: &Config, sequence: Sequence, t: usize) -> Vec<usize> {
+    let mut all = sequence.pointers_after(t).to_vec();
+    for name in &config.pointer_types {
+        all.extend_from_slice(sequence.fields_after(t).pointer(name).unwrap());
+    }
+    all.into_iter().map(|node| node as usize).collect()
 }
 
 /// The node at which the running sum of α passes `uniform`, and how far that is from any sum.

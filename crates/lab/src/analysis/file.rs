@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Analysis;
-use crate::{Error, Result, chosen, files};
+use crate::{Error, Result, chosen, files, format::json_start};
 
 /// The file's usual name, beside `runs.json`.
 pub const ANALYSES: &str = "analyses.json";
@@ -42,7 +42,7 @@ impl Analyses {
             .map(serde_json::to_string)
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| Error::Request(format!("analyses cannot be made JSON ({error})")))?;
-        Ok(format!("{{\"runs\": [\n{}\n]}}\n", lines.join(",\n")))
+        Ok(format!("{}\"runs\": [\n{}\n]}}\n", json_start(), lines.join(",\n")))
     }
 
     /// Writes the file.

@@ -8,7 +8,7 @@ use pgn_structures::{Node, forest};
 /// For each node the lowest node it is connected to by pointers, whichever way they lead.
 ///
 /// ```
-/// // 2 → 0 and 3 → 1 → 3, a circle
+/// // 2 → 0 and 3 → 1 → 3, a cycle
 /// assert_eq!(pgn_lab::analysis::shape::components(&[0, 3, 0, 1]), [0, 1, 0, 1]);
 /// ```
 pub fn components(pointers: &[Node]) -> Vec<Node> {
@@ -51,7 +51,7 @@ pub fn circles(pointers: &[Node]) -> usize {
 /// use pgn_lab::analysis::shape::diameter;
 /// assert_eq!(diameter(&[0, 0, 0, 3]), 2); // a star and a lone node
 /// assert_eq!(diameter(&[0, 0, 1, 2]), 3); // a chain
-/// assert_eq!(diameter(&[1, 2, 3, 0]), 2); // a circle of four
+/// assert_eq!(diameter(&[1, 2, 3, 0]), 2); // a cycle of four
 /// ```
 pub fn diameter(pointers: &[Node]) -> u32 {
     let n = pointers.len();
@@ -87,7 +87,7 @@ pub fn diameter(pointers: &[Node]) -> u32 {
 /// How deep and how wide a set of pointers is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// The most pointers to follow from a node until one points to itself; a node on a circle has
+    /// The most pointers to follow from a node until one points to itself; a node on a cycle has
     /// depth 0.
     pub depth: u32,
     /// The sum of these numbers over all nodes.

@@ -17,7 +17,7 @@ pub(super) const LOCK: &str = ".lock";
 pub(super) const LOCK_MARK: &[u8] = b"the lease beside this file says who may write here\n";
 /// Before the holder's name: a claim that is not yet a lease, and a lease that has been taken away.
 pub(super) const CLAIM: &str = ".claim-";
-const EXPIRED: &str = ".expired-";
+pub(super) const EXPIRED: &str = ".expired-";
 
 /// Locks `.lock` where that works. Else says whether it is held by a process that knows nothing of
 /// leases: one that does leaves a mark in the file, since its lock may outlive its lease.

@@ -47,7 +47,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use claim::{CLAIM, LOCK, claim_and_take, lock, remove_leftovers};
+use claim::{CLAIM, EXPIRED, LOCK, claim_and_take, lock, remove_leftovers};
 pub use holder::Holder;
 use holder::{HEARTBEAT, Record, machine, read_heartbeat, unique_name};
 
@@ -252,9 +252,14 @@ impl Drop for Lease {
         if let Some(beating) = self.beating.take() {
             let _ = beating.join();
         }
-        // Both fail where the lease is another's by now, as they should.
-        let _ = fs::remove_dir_all(&shared.folder);
-        let _ = fs::remove_dir(shared.directory.join(LEASE));
+        // All of it fails where the lease is another's by now, as it should. The folder goes away in
+        // one step: without its heartbeat, after a kill, it would be a lease of nobody in particular.
+        let name = shared.folder.file_name().unwrap_or_default().to_string_lossy();
+        let away = shared.directory.join(format!("{EXPIRED}{name}"));
+        if fs::rename(&shared.folder, &away).is_ok() {
+            let _ = fs::remove_dir(shared.directory.join(LEASE));
+            let _ = fs::remove_dir_all(&away);
+        }
     }
 }
 

@@ -21,6 +21,21 @@ fn read(folder: &Path, name: &str) -> String {
 }
 
 #[test]
+fn a_kill_while_the_lease_is_given_back_delays_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path();
+    let lease = Lease::take(run, LEASE_TIME).unwrap();
+    // Giving back is one rename: after it there is an empty folder, and the lease elsewhere.
+    let given_back = run.join(".expired-somebody");
+    fs::rename(&lease.shared.folder, &given_back).unwrap();
+    drop(lease);
+    assert!(given_back.join(HEARTBEAT).exists());
+    assert!(run.join(LEASE).is_dir() && names(&run.join(LEASE)).is_empty());
+    assert!(!Lease::is_held(run));
+    Lease::take(run, LEASE_TIME).unwrap();
+}
+
+#[test]
 fn one_holder_at_a_time_and_nothing_left_behind() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("deep/run");

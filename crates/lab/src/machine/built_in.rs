@@ -1,4 +1,7 @@
-//! The machines that come with this program: trained, certified, committed in `results/machines`.
+//! The machines that come with this program: trained, certified, committed in `results/machines`
+//! (`crates/lab/machines` is a link to it, so that packages of this crate have them).
+
+use pgn_structures::did_you_mean;
 
 use crate::{Error, Result};
 
@@ -7,6 +10,14 @@ pub struct Files {
     pub config: &'static str,
     pub model: &'static [u8],
     pub certificate: &'static str,
+    pub results: &'static str,
+}
+
+/// Through the link, so that packages of this crate have what is included.
+macro_rules! path {
+    ($name:literal, $file:literal) => {
+        concat!("../../machines/", $name, "/", $file)
+    };
 }
 
 macro_rules! machines {
@@ -15,13 +26,10 @@ macro_rules! machines {
         pub const NAMES: [&str; [$($name),*].len()] = [$($name),*];
 
         const FILES: [Files; NAMES.len()] = [$(Files {
-            config: include_str!(concat!("../../../../results/machines/", $name, "/config.toml")),
-            model: include_bytes!(concat!(
-                "../../../../results/machines/", $name, "/model.safetensors"
-            )),
-            certificate: include_str!(concat!(
-                "../../../../results/machines/", $name, "/certificate.json"
-            )),
+            config: include_str!(path!($name, "config.toml")),
+            model: include_bytes!(path!($name, "model.safetensors")),
+            certificate: include_str!(path!($name, "certificate.json")),
+            results: include_str!(path!($name, "results.json")),
         }),*];
     };
 }
@@ -33,6 +41,9 @@ pub fn files(name: &str) -> Result<&'static Files> {
     let place = NAMES.iter().position(|known| *known == name);
     place.map(|place| &FILES[place]).ok_or_else(|| {
         let known = NAMES.join(", ");
-        Error::Request(format!("there is no built-in machine '{name}'; expected one of {known}"))
+        Error::Request(format!(
+            "there is no built-in machine '{name}'; expected one of {known}{}",
+            did_you_mean(name, NAMES)
+        ))
     })
 }

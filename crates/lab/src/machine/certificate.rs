@@ -13,7 +13,7 @@ pub struct MachineCertificate {
     /// Program, views, outcome, what is proved. `weights` is the SHA-256 of `model.safetensors`.
     #[serde(flatten)]
     pub certificate: Certificate,
-    /// The smallest lead of a decision over its runner-up, over all views and arithmetics.
+    /// The smallest lead of a decision over its runner-up, over all views and sets of instructions.
     pub margin: f32,
     /// The sets of instructions that the check was made with: a machine may be run with any.
     pub arithmetic: Vec<String>,

@@ -5,7 +5,7 @@ use std::path::Path;
 use pgn_engine::{MachineTrainerState, Parameters};
 use pgn_structures::files::{TensorReader, TensorWriter};
 
-use crate::{Error, Result};
+use crate::{Error, Result, files};
 
 const FORMAT: &str = "pgn-machine-checkpoint-1";
 
@@ -20,6 +20,9 @@ pub struct Checkpoint {
     pub seconds: f64,
     /// The lines of `metrics.jsonl` so far.
     pub metrics: String,
+    /// The sets of instructions that were trained with, in their order; none in files of older
+    /// versions.
+    pub arithmetic: Vec<String>,
 }
 
 impl Checkpoint {
@@ -36,6 +39,9 @@ impl Checkpoint {
         file.metadata("steps", self.state.steps);
         file.metadata("seconds", self.seconds);
         file.metadata("metrics", &self.metrics);
+        if !self.arithmetic.is_empty() {
+            file.metadata("arithmetic", self.arithmetic.join(","));
+        }
         file.metadata("crc32c", self.checksum());
         Ok(file.save(path)?)
     }
@@ -48,10 +54,12 @@ impl Checkpoint {
                 format!("damaged checkpoint: {what}; delete it to start the run over"),
             )
         };
-        let file = TensorReader::open(path).map_err(|error| match error {
-            pgn_structures::Error::File { trouble, .. } => damaged(trouble),
-            other => other.into(),
-        })?;
+        let bytes = files::read(path)?;
+        let file =
+            TensorReader::from_bytes(path.to_owned(), bytes).map_err(|error| match error {
+                pgn_structures::Error::File { trouble, .. } => damaged(trouble),
+                other => other.into(),
+            })?;
         if file.metadata("config") != Some(config) {
             return Err(Error::file(path, "it belongs to a run with another config"));
         }
@@ -73,6 +81,10 @@ impl Checkpoint {
             hard: file.u32("hard", &hard).map_err(|e| damaged(e.to_string()))?,
             seconds: number("seconds").map_err(|e| damaged(e.to_string()))?,
             metrics: file.metadata("metrics").unwrap_or_default().to_owned(),
+            arithmetic: match file.metadata("arithmetic") {
+                None => Vec::new(),
+                Some(names) => names.split(',').map(str::to_owned).collect(),
+            },
         };
         if file.metadata("crc32c") != Some(&checkpoint.checksum().to_string()) {
             return Err(damaged("its checksum does not fit its contents".into()));
@@ -90,8 +102,11 @@ impl Checkpoint {
     }
 
     fn checksum(&self) -> u32 {
-        let text =
+        let mut text =
             format!("{} {} {} {:?}", self.state.steps, self.seconds, self.metrics, self.hard);
+        if !self.arithmetic.is_empty() {
+            text += &format!(" {:?}", self.arithmetic);
+        }
         let values = self.parts().into_iter().flat_map(|(_, values)| values);
         values.fold(crc32c::crc32c(text.as_bytes()), |crc, value| {
             crc32c::crc32c_append(crc, &value.to_le_bytes())

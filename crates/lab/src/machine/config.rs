@@ -4,17 +4,20 @@ use std::path::Path;
 
 use pgn_engine::MachineSettings;
 use pgn_machines::{Machine, programs};
-use pgn_structures::Sampling;
+use pgn_structures::{Sampling, did_you_mean};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::MACHINE_MODEL;
-use crate::{Error, Result, TestConfig, files, overlay};
+use crate::{Error, FormatVersion, Result, TestConfig, files, overlay, settings};
 
 /// How a machine is trained. The default is what is committed and certified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineConfig {
+    /// Of the file that it was read from.
+    #[serde(default, skip_serializing)]
+    pub format_version: FormatVersion,
     /// The program.
     pub task: String,
     /// Always `pgn-machine`.
@@ -57,6 +60,7 @@ impl MachineConfig {
     pub fn new(task: &str, seed: u64) -> MachineConfig {
         let test = vec![20, 50, 100, 200];
         MachineConfig {
+            format_version: FormatVersion,
             task: task.to_owned(),
             model: MACHINE_MODEL.to_owned(),
             seed,
@@ -104,7 +108,7 @@ impl MachineConfig {
         overlay(&mut table, settings);
         let config: MachineConfig = table
             .try_into()
-            .map_err(|error: toml::de::Error| Error::Config(error.message().replace('\n', "; ")))?;
+            .map_err(|error: toml::de::Error| Error::Config(settings::wrong(&error)))?;
         config.validate()?;
         Ok(config)
     }
@@ -159,12 +163,18 @@ impl MachineConfig {
     pub fn machine(&self) -> Result<Machine> {
         let Some(program) = programs::named(&self.task) else {
             return Err(Error::Config(format!(
-                "there is no program '{}' for model {MACHINE_MODEL}; expected one of {}",
+                "there is no program '{}' for model {MACHINE_MODEL}; expected one of {}{}",
                 self.task,
-                programs::NAMES.join(", ")
+                programs::NAMES.join(", "),
+                did_you_mean(&self.task, programs::NAMES)
             )));
         };
         Ok(Machine::new(program)?)
+    }
+
+    /// Every value by its dotted key.
+    pub(crate) fn flat(&self) -> std::collections::BTreeMap<String, String> {
+        settings::flat(toml::Value::try_from(self).ok())
     }
 
     /// What it is called in messages.
@@ -179,8 +189,8 @@ impl MachineConfig {
 
     /// From the text of a `config.toml`; `path` is named in errors.
     pub fn from_toml(text: &str, path: &Path) -> Result<MachineConfig> {
-        let config: MachineConfig = toml::from_str(text)
-            .map_err(|error| Error::file(path, error.message().replace('\n', "; ")))?;
+        let config: MachineConfig =
+            toml::from_str(text).map_err(|error| settings::wrong_in(path, text, &error))?;
         config.validate().map_err(|error| Error::file(path, error.to_string()))?;
         Ok(config)
     }

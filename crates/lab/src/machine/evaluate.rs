@@ -22,12 +22,24 @@ impl MachineRun {
     /// Carries out the operations of a sequence. `query_logits` and `mask_logits` are ±20; an
     /// operation that did not end with an answer, which no certified machine has, gets 0.
     pub fn rollout(&self, executor: &Executor<'_>, sequence: Sequence<'_>) -> Rollout {
+        self.rollout_until(executor, sequence, Stop::NEVER)
+            .unwrap_or_else(|_| unreachable!("nobody stops it"))
+    }
+
+    /// The same, unless told to stop.
+    pub fn rollout_until(
+        &self,
+        executor: &Executor<'_>,
+        sequence: Sequence<'_>,
+        stop: Stop<'_>,
+    ) -> Result<Rollout> {
         let nodes = sequence.nodes();
         let mut store = executor.store(sequence.priorities);
         let mut query_logits = Vec::with_capacity(sequence.ops());
         let mut mask_logits = Vec::with_capacity(sequence.ops() * nodes);
         let mut pointers = Vec::with_capacity(sequence.ops() * nodes);
         for operation in sequence.operations {
+            stop.check()?;
             let outcome = executor.apply(&mut store, OPERATION, &[operation.u, operation.v]);
             query_logits.push(match outcome {
                 Ok((Outcome::Answer(true), _)) => LOGIT,
@@ -40,7 +52,7 @@ impl MachineRun {
             );
             pointers.extend((0..nodes as Node).map(|node| self.pointer(&store, node)));
         }
-        Rollout { query_logits, mask_logits: Some(mask_logits), pointers: Some(pointers) }
+        Ok(Rollout { query_logits, mask_logits: Some(mask_logits), pointers: Some(pointers) })
     }
 
     fn pointer(&self, store: &Store, node: Node) -> Node {

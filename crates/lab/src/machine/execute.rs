@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pgn_machines::{Action, Compiled, Machine, Outcome, Store, View};
+use pgn_machines::{Action, Compiled, Machine, Outcome, Store, Values, View};
 use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
 
@@ -110,13 +110,33 @@ impl Executor<'_> {
         let mut steps = 0;
         let mut policy = |view: &View| {
             steps += 1;
-            match self.table.get(view) {
-                Some(action) => action.clone(),
-                // A view of the machine always fits; an empty action would be refused.
-                None => self.run.net().predict(view).unwrap_or_default(),
-            }
+            self.action(view)
         };
         let outcome = self.machine().run(store, operation, arguments, &mut policy)?;
         Ok((outcome, steps))
+    }
+
+    /// Carries out an operation on nodes with values. Compiled machines note no visited nodes
+    /// here, which makes them faster.
+    pub fn run_with(
+        &self,
+        store: &mut Store,
+        values: &mut impl Values,
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
+        if let Some(compiled) = &self.compiled {
+            return Ok(compiled.run_with(store, values, operation, arguments)?);
+        }
+        let mut policy = |view: &View| self.action(view);
+        Ok(self.machine().run_with(store, values, operation, arguments, &mut policy)?)
+    }
+
+    fn action(&self, view: &View) -> Action {
+        match self.table.get(view) {
+            Some(action) => action.clone(),
+            // A view of the machine always fits; an empty action would be refused.
+            None => self.run.net().predict(view).unwrap_or_default(),
+        }
     }
 }

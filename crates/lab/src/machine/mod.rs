@@ -27,6 +27,7 @@ pub use execute::{Executor, Mode};
 pub use results::{MachineResults, ViewCounts};
 pub use run::MachineRun;
 pub use sha256::sha256;
+pub(crate) use training::MachineMetrics;
 pub use training::{MachineOutcome, MachineProgress, MachineSession, train_machine};
 pub use verify::MachineVerdict;
 

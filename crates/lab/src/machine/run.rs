@@ -6,8 +6,8 @@ use pgn_engine::MachineNet;
 use pgn_machines::Machine;
 use pgn_structures::Task;
 
-use super::{MachineCertificate, MachineConfig, built_in};
-use crate::{Error, Result, files};
+use super::{MachineCertificate, MachineConfig, MachineResults, built_in};
+use crate::{Error, Result, Results, files, is_finished, run::check_is_run, seal};
 
 /// A trained machine: program, network and how it was trained.
 ///
@@ -54,16 +54,22 @@ impl MachineRun {
 
     /// Loads a run directory.
     pub fn load(dir: &Path) -> Result<MachineRun> {
+        check_is_run(dir)?;
         let config = MachineConfig::load(&dir.join(files::CONFIG))?;
         let path = dir.join(files::MODEL);
         if !path.exists() {
             return Err(Error::file(
                 &path,
-                "its run is not finished: start the same `pgn train` again to go on",
+                "its run is not finished: start the same `pgn train` again to resume",
             ));
         }
+        if is_finished(dir) {
+            Results::load(dir)?.check_file(dir, files::MODEL)?;
+        }
         let machine = config.machine()?;
-        let net = MachineNet::load(machine.signature().clone(), config.network, &path)?;
+        let bytes = files::read(&path)?;
+        let signature = machine.signature().clone();
+        let net = MachineNet::from_bytes(signature, config.network, &bytes, &path)?;
         let path = dir.join(CERTIFICATE);
         let certificate = if path.exists() { Some(files::read_json(&path)?) } else { None };
         Ok(MachineRun { config, machine, net, certificate })
@@ -80,6 +86,22 @@ impl MachineRun {
         let certificate = serde_json::from_str(found.certificate)
             .map_err(|error| Error::file(path, format!("damaged certificate ({error})")))?;
         Ok(MachineRun { config, machine, net, certificate: Some(certificate) })
+    }
+
+    /// What a machine that comes with this program scored.
+    pub fn built_in_results(name: &str) -> Result<MachineResults> {
+        serde_json::from_str(built_in::files(name)?.results)
+            .map_err(|error| Error::file(Path::new(name), format!("damaged results ({error})")))
+    }
+
+    /// The files of a machine that comes with this program, by name.
+    pub fn built_in_files(name: &str) -> Result<[(&'static str, &'static [u8]); 3]> {
+        let found = built_in::files(name)?;
+        Ok([
+            (files::CONFIG, found.config.as_bytes()),
+            (files::MODEL, found.model),
+            (CERTIFICATE, found.certificate.as_bytes()),
+        ])
     }
 
     /// The names of the machines that come with this program.
@@ -133,7 +155,8 @@ impl MachineRun {
     /// The same, written to `certificate.json` in a run directory.
     pub fn certify_in(&self, dir: &Path) -> Result<MachineCertificate> {
         let certificate = self.certify()?;
-        files::write_json(&dir.join(CERTIFICATE), &certificate)?;
+        let path = dir.join(CERTIFICATE);
+        files::write(&path, &seal::add(files::json_bytes(&path, &certificate)?))?;
         Ok(certificate)
     }
 

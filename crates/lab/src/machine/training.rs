@@ -7,15 +7,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgn_engine::{MachineLosses, MachineNet, MachineTrainer};
+use pgn_engine::{MachineLosses, MachineNet, MachineTrainer, SimdLevel};
 use pgn_machines::{Action, Machine, View};
 use pgn_structures::Stream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     MachineConfig, MachineResults, MachineRun, ViewCounts, checkpoint::Checkpoint, results::judge,
 };
-use crate::{Error, Result, Results, RunDir, Stop, Timing, files};
+use crate::{
+    Checksums, Error, Result, Results, RunConfig, RunDir, Stop, Timing, checksums, files,
+    format::versioned, run_dir::other_run, settings, train::note_arithmetic,
+};
 
 /// How a session of training is carried out. None of it changes the outcome.
 pub struct MachineSession<'a> {
@@ -28,7 +31,7 @@ pub struct MachineSession<'a> {
 }
 
 /// How far training is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MachineProgress {
     /// Steps of Adam taken.
     pub step: u64,
@@ -40,6 +43,8 @@ pub struct MachineProgress {
     pub right: usize,
     /// Training views.
     pub of: usize,
+    /// What the user should know about this session, each one sentence. Told once.
+    pub notes: Vec<String>,
 }
 
 /// How a session ended.
@@ -56,20 +61,20 @@ pub enum MachineOutcome {
     },
 }
 
-/// A line of `metrics.jsonl`.
-#[derive(Serialize)]
-struct Line {
-    epoch: u64,
-    loss: f64,
-    pointers: f64,
-    toggles: f64,
-    marks: f64,
-    registers: f64,
-    controls: f64,
-    states: f64,
-    right: usize,
-    views: usize,
-    margin: f32,
+/// A line of a machine run's `metrics.jsonl`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct MachineMetrics {
+    pub epoch: u64,
+    pub loss: f64,
+    pub pointers: f64,
+    pub toggles: f64,
+    pub marks: f64,
+    pub registers: f64,
+    pub controls: f64,
+    pub states: f64,
+    pub right: usize,
+    pub views: usize,
+    pub margin: f32,
 }
 
 /// The pairs that a config trains on: those met in traces, all consistent ones, and what is
@@ -158,7 +163,7 @@ pub(super) fn learning_rate(config: &MachineConfig, step: u64) -> f32 {
 /// Trains a machine in a run directory, or goes on where an earlier call was stopped.
 ///
 /// The outcome is the same to the bit however often it is interrupted, and for any number of
-/// threads.
+/// threads, on machines with the same set of instructions.
 pub fn train_machine(
     config: &MachineConfig,
     run: &Path,
@@ -167,20 +172,28 @@ pub fn train_machine(
     config.validate()?;
     let dir = RunDir::take(run)?;
     let text = settle(&dir, config)?;
-    if crate::is_finished(run) {
-        let results = files::read_json(&run.join(files::RESULTS))?;
-        return Ok(MachineOutcome::AlreadyFinished(Box::new(results)));
-    }
     let machine = config.machine()?;
-    let views = Views::of(config, &machine)?;
     let fresh = MachineNet::new(machine.signature().clone(), config.network, config.seed)?;
     let path = dir.file(files::CHECKPOINT);
+    if crate::is_finished(run) {
+        let results: MachineResults = files::read_json(&run.join(files::RESULTS))?;
+        results.results.check_files(run)?;
+        if path.exists() {
+            Checkpoint::load(&path, &text, fresh.parameters())?;
+        }
+        return Ok(MachineOutcome::AlreadyFinished(Box::new(results)));
+    }
+    let views = Views::of(config, &machine)?;
+    let mut arithmetic = Vec::new();
     let (mut trainer, mut metrics, mut hard, before) = if path.exists() {
         let found = Checkpoint::load(&path, &text, fresh.parameters())?;
+        arithmetic = found.arithmetic;
         (MachineTrainer::resume(fresh, found.state)?, found.metrics, found.hard, found.seconds)
     } else {
         (MachineTrainer::new(fresh), String::new(), Vec::new(), 0.0)
     };
+    let mut notes: Vec<String> =
+        note_arithmetic(&mut arithmetic, SimdLevel::best().name()).into_iter().collect();
     let started = Instant::now();
     let mut saved = started;
     let mut batches = Batches::new(&views.train, config);
@@ -195,15 +208,21 @@ pub fn train_machine(
             metrics += &line(step, &losses, (judged.right, of), judged.margin);
             let right = judged.right;
             hard = judged.hard;
-            (session.observe)(MachineProgress { step, steps: config.epochs, losses, right, of });
+            let (steps, notes) = (config.epochs, std::mem::take(&mut notes));
+            (session.observe)(MachineProgress { step, steps, losses, right, of, notes });
         }
         let stop = session.stop.load(Ordering::Relaxed);
         if stop || saved.elapsed() >= session.checkpoint_every || step == config.epochs {
             dir.check()?;
             let seconds = before + started.elapsed().as_secs_f64();
             let state = trainer.state();
-            let checkpoint =
-                Checkpoint { state, hard: hard.clone(), seconds, metrics: metrics.clone() };
+            let checkpoint = Checkpoint {
+                state,
+                hard: hard.clone(),
+                seconds,
+                metrics: metrics.clone(),
+                arithmetic: arithmetic.clone(),
+            };
             dir.place(files::CHECKPOINT, |path| checkpoint.save(path, &text))?;
             dir.write(files::METRICS, metrics.as_bytes())?;
             saved = Instant::now();
@@ -216,36 +235,36 @@ pub fn train_machine(
     let net = trainer.net().clone();
     dir.write(files::MODEL, &net.parameters().to_bytes())?;
     let run = MachineRun::new(config.clone(), machine, net);
-    let results = match finish(&run, &views, seconds, Stop::when(session.stop)) {
+    let mut results = match finish(&run, &views, seconds, Stop::when(session.stop)) {
         Err(Error::Stopped) => return Ok(MachineOutcome::Stopped { step: config.epochs }),
         results => results?,
     };
-    let mut bytes = serde_json::to_vec_pretty(&results)
-        .map_err(|error| Error::file(&dir.file(files::RESULTS), error.to_string()))?;
-    bytes.push(b'\n');
-    dir.write(files::RESULTS, &bytes)?;
+    results.results.arithmetic = arithmetic;
+    results.results.files = checksums::of_run(&dir)?;
+    dir.write_results(&results)?;
     Ok(MachineOutcome::Finished(Box::new(results)))
 }
 
 /// Writes `config.toml`, or refuses a directory that holds another run.
 fn settle(dir: &RunDir, config: &MachineConfig) -> Result<String> {
     let path = dir.file(files::CONFIG);
-    let text = config.to_toml();
     if !path.exists() {
+        let text = versioned(&config.to_toml());
         dir.write(files::CONFIG, text.as_bytes())?;
         return Ok(text);
     }
-    if MachineConfig::is_in(dir.path()) && MachineConfig::load(&path)? == *config {
-        return files::read_text(&path);
+    let there = match MachineConfig::is_in(dir.path()) {
+        true => MachineConfig::load(&path)?.flat(),
+        false => RunConfig::load(&path)?.flat(),
+    };
+    match settings::difference(&config.flat(), &there) {
+        None => files::read_text(&path),
+        Some(difference) => Err(other_run(dir.path(), difference)),
     }
-    Err(Error::Request(format!(
-        "{} holds a run with another config: choose another directory",
-        dir.path().display()
-    )))
 }
 
 fn line(step: u64, losses: &MachineLosses, (right, views): (usize, usize), margin: f32) -> String {
-    let line = Line {
+    let line = MachineMetrics {
         epoch: step,
         loss: losses.total,
         pointers: losses.pointers,
@@ -289,6 +308,8 @@ fn finish(run: &MachineRun, views: &Views, seconds: f64, stop: Stop<'_>) -> Resu
             threads: rayon::current_num_threads(),
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        arithmetic: Vec::new(),
+        files: Checksums::new(),
     };
     Ok(MachineResults {
         results,
@@ -309,23 +330,7 @@ fn departures(
     config: &MachineConfig,
     defaults: &MachineConfig,
 ) -> std::collections::BTreeMap<String, String> {
-    let table = |config: &MachineConfig| toml::Table::try_from(config).unwrap_or_default();
-    let (ours, theirs) = (table(config), table(defaults));
-    let mut found = std::collections::BTreeMap::new();
-    for (key, value) in ours {
-        match (value, theirs.get(&key)) {
-            (toml::Value::Table(part), Some(toml::Value::Table(other))) => {
-                for (inner, value) in part {
-                    if other.get(&inner) != Some(&value) {
-                        found.insert(format!("{key}.{inner}"), value.to_string());
-                    }
-                }
-            }
-            (value, other) if other != Some(&value) => {
-                found.insert(key, value.to_string());
-            }
-            _ => {}
-        }
-    }
-    found
+    let (mut ours, theirs) = (config.flat(), defaults.flat());
+    ours.retain(|key, value| theirs.get(key) != Some(value));
+    ours
 }

@@ -1,4 +1,4 @@
-//! `lct` (version 1), compiled from a machine. Generated: do not edit.
+//! `lct` (version 2), compiled from a machine. Generated: do not edit.
 //!
 //! Each function is the decision tree of a state: it reads what it needs around the
 //! registers of the controller, writes, and names the next state. Nodes are numbers
@@ -54,6 +54,8 @@ enum State {
     CheckRoot,
     Link,
     Connected,
+    Path,
+    ChangeValue,
     No,
     Yes,
     Done,
@@ -62,6 +64,7 @@ enum State {
     NotARoot,
     AlreadyConnected,
     IsARoot,
+    NotConnected,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +83,10 @@ enum Context {
     LinkToV,
     ConnectedU,
     ConnectedV,
+    PathEvertU,
+    PathExposeV,
+    Add,
+    SetValue,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,18 +127,44 @@ const ALONE: Node = Node {
     flip: false,
 };
 
-/// The nodes, and a key for each.
-#[derive(Clone, Debug)]
-pub struct Lct {
-    pub nodes: Vec<Node>,
-    pub keys: Vec<u32>,
+/// Values of nodes, and what is aggregated over them.
+pub trait Values {
+    /// Recomputes the aggregate of a node from its children's, of which some may be `NIL`.
+    fn pull(&mut self, node: u32, children: [u32; 2]);
+    /// Adds the operand of the operation to the value of a node.
+    fn add(&mut self, node: u32);
+    /// Sets the value of a node to the operand of the operation.
+    fn set(&mut self, node: u32);
 }
 
-impl Lct {
+/// No values.
+impl Values for () {
+    fn pull(&mut self, _: u32, _: [u32; 2]) {}
+    fn add(&mut self, _: u32) {}
+    fn set(&mut self, _: u32) {}
+}
+
+/// The nodes, a key for each, and their values.
+#[derive(Clone, Debug)]
+pub struct Lct<V = ()> {
+    pub nodes: Vec<Node>,
+    pub keys: Vec<u32>,
+    pub values: V,
+}
+
+impl<V: Values> Lct<V> {
     /// One node per key, all pointers nil.
-    pub fn new(keys: Vec<u32>) -> Self {
+    #[rustfmt::skip]
+    pub fn new(keys: Vec<u32>, values: V) -> Self {
         let nodes = vec![ALONE; keys.len()];
-        Lct { nodes, keys }
+        Lct { nodes, keys, values }
+    }
+
+    #[inline(always)]
+    fn pull(&mut self, node: u32) {
+        if let Some(found) = self.nodes.get(node as usize) {
+            self.values.pull(node, [found.left, found.right]);
+        }
     }
 
     pub fn query_toggle(&mut self, u: u32, v: u32) -> Outcome {
@@ -176,6 +209,28 @@ impl Lct {
         let mut c = START;
         c.u = u;
         c.context = Context::Evert;
+        self.run(State::Start, c)
+    }
+
+    pub fn path_aggregate(&mut self, u: u32, v: u32) -> Outcome {
+        let mut c = START;
+        c.u = u;
+        c.v = v;
+        c.context = Context::PathEvertU;
+        self.run(State::Start, c)
+    }
+
+    pub fn add(&mut self, u: u32) -> Outcome {
+        let mut c = START;
+        c.u = u;
+        c.context = Context::Add;
+        self.run(State::Start, c)
+    }
+
+    pub fn set_value(&mut self, u: u32) -> Outcome {
+        let mut c = START;
+        c.u = u;
+        c.context = Context::SetValue;
         self.run(State::Start, c)
     }
 
@@ -248,6 +303,8 @@ impl Lct {
                 State::CheckRoot => self.step_check_root(&mut c),
                 State::Link => self.step_link(&mut c),
                 State::Connected => self.step_connected(&mut c),
+                State::Path => self.step_path(&mut c),
+                State::ChangeValue => self.step_change_value(&mut c),
                 State::No => return Outcome::Answer(false),
                 State::Yes => return Outcome::Answer(true),
                 State::Done => return Outcome::Done,
@@ -258,6 +315,7 @@ impl Lct {
                     return Outcome::Refused("u and v are already connected");
                 }
                 State::IsARoot => return Outcome::Refused("u is the root of its tree"),
+                State::NotConnected => return Outcome::Refused("u and v are not connected"),
             };
         }
     }
@@ -511,6 +569,7 @@ impl Lct {
                     self.node(x).right = x_up;
                     self.node(x_up).up = x;
                     self.node(x_up).left = NIL;
+                    self.pull(x_up);
                     return State::Rotation;
                 }
                 self.node(x).up = NIL;
@@ -518,6 +577,7 @@ impl Lct {
                 self.node(x_up).up = x;
                 self.node(x_up).left = x_right;
                 self.node(x_right).up = x_up;
+                self.pull(x_up);
                 return State::Rotation;
             }
             let x_left = self.node(x).left;
@@ -526,6 +586,7 @@ impl Lct {
                 self.node(x).left = x_up;
                 self.node(x_up).up = x;
                 self.node(x_up).right = NIL;
+                self.pull(x_up);
                 return State::Rotation;
             }
             self.node(x).up = NIL;
@@ -533,6 +594,7 @@ impl Lct {
             self.node(x_up).up = x;
             self.node(x_up).right = x_left;
             self.node(x_left).up = x_up;
+            self.pull(x_up);
             return State::Rotation;
         }
         let x_up_left = self.node(x_up).left;
@@ -546,6 +608,7 @@ impl Lct {
                     self.node(x_up).up = x;
                     self.node(x_up).left = NIL;
                     self.node(x_up_up).left = x;
+                    self.pull(x_up);
                     return State::Rotation;
                 }
                 let x_up_up_right = self.node(x_up_up).right;
@@ -555,12 +618,14 @@ impl Lct {
                     self.node(x_up).up = x;
                     self.node(x_up).left = NIL;
                     self.node(x_up_up).right = x;
+                    self.pull(x_up);
                     return State::Rotation;
                 }
                 self.node(x).up = x_up_up;
                 self.node(x).right = x_up;
                 self.node(x_up).up = x;
                 self.node(x_up).left = NIL;
+                self.pull(x_up);
                 return State::Rotation;
             }
             let x_up_up_left = self.node(x_up_up).left;
@@ -571,6 +636,7 @@ impl Lct {
                 self.node(x_up).left = x_right;
                 self.node(x_right).up = x_up;
                 self.node(x_up_up).left = x;
+                self.pull(x_up);
                 return State::Rotation;
             }
             let x_up_up_right = self.node(x_up_up).right;
@@ -581,6 +647,7 @@ impl Lct {
                 self.node(x_up).left = x_right;
                 self.node(x_right).up = x_up;
                 self.node(x_up_up).right = x;
+                self.pull(x_up);
                 return State::Rotation;
             }
             self.node(x).up = x_up_up;
@@ -588,6 +655,7 @@ impl Lct {
             self.node(x_up).up = x;
             self.node(x_up).left = x_right;
             self.node(x_right).up = x_up;
+            self.pull(x_up);
             return State::Rotation;
         }
         let x_left = self.node(x).left;
@@ -599,6 +667,7 @@ impl Lct {
                 self.node(x_up).up = x;
                 self.node(x_up).right = NIL;
                 self.node(x_up_up).left = x;
+                self.pull(x_up);
                 return State::Rotation;
             }
             let x_up_up_right = self.node(x_up_up).right;
@@ -608,12 +677,14 @@ impl Lct {
                 self.node(x_up).up = x;
                 self.node(x_up).right = NIL;
                 self.node(x_up_up).right = x;
+                self.pull(x_up);
                 return State::Rotation;
             }
             self.node(x).up = x_up_up;
             self.node(x).left = x_up;
             self.node(x_up).up = x;
             self.node(x_up).right = NIL;
+            self.pull(x_up);
             return State::Rotation;
         }
         let x_up_up_left = self.node(x_up_up).left;
@@ -624,6 +695,7 @@ impl Lct {
             self.node(x_up).right = x_left;
             self.node(x_left).up = x_up;
             self.node(x_up_up).left = x;
+            self.pull(x_up);
             return State::Rotation;
         }
         let x_up_up_right = self.node(x_up_up).right;
@@ -634,6 +706,7 @@ impl Lct {
             self.node(x_up).right = x_left;
             self.node(x_left).up = x_up;
             self.node(x_up_up).right = x;
+            self.pull(x_up);
             return State::Rotation;
         }
         self.node(x).up = x_up_up;
@@ -641,6 +714,7 @@ impl Lct {
         self.node(x_up).up = x;
         self.node(x_up).right = x_left;
         self.node(x_left).up = x_up;
+        self.pull(x_up);
         State::Rotation
     }
 
@@ -658,6 +732,7 @@ impl Lct {
                     self.node(s).right = s_up;
                     self.node(s_up).up = s;
                     self.node(s_up).left = NIL;
+                    self.pull(s_up);
                     return State::Splay;
                 }
                 self.node(s).up = NIL;
@@ -665,6 +740,7 @@ impl Lct {
                 self.node(s_up).up = s;
                 self.node(s_up).left = s_right;
                 self.node(s_right).up = s_up;
+                self.pull(s_up);
                 return State::Splay;
             }
             let s_left = self.node(s).left;
@@ -673,6 +749,7 @@ impl Lct {
                 self.node(s).left = s_up;
                 self.node(s_up).up = s;
                 self.node(s_up).right = NIL;
+                self.pull(s_up);
                 return State::Splay;
             }
             self.node(s).up = NIL;
@@ -680,6 +757,7 @@ impl Lct {
             self.node(s_up).up = s;
             self.node(s_up).right = s_left;
             self.node(s_left).up = s_up;
+            self.pull(s_up);
             return State::Splay;
         }
         let s_up_left = self.node(s_up).left;
@@ -693,6 +771,7 @@ impl Lct {
                     self.node(s_up).up = s;
                     self.node(s_up).left = NIL;
                     self.node(s_up_up).left = s;
+                    self.pull(s_up);
                     return State::Splay;
                 }
                 let s_up_up_right = self.node(s_up_up).right;
@@ -702,12 +781,14 @@ impl Lct {
                     self.node(s_up).up = s;
                     self.node(s_up).left = NIL;
                     self.node(s_up_up).right = s;
+                    self.pull(s_up);
                     return State::Splay;
                 }
                 self.node(s).up = s_up_up;
                 self.node(s).right = s_up;
                 self.node(s_up).up = s;
                 self.node(s_up).left = NIL;
+                self.pull(s_up);
                 return State::Splay;
             }
             let s_up_up_left = self.node(s_up_up).left;
@@ -718,6 +799,7 @@ impl Lct {
                 self.node(s_up).left = s_right;
                 self.node(s_right).up = s_up;
                 self.node(s_up_up).left = s;
+                self.pull(s_up);
                 return State::Splay;
             }
             let s_up_up_right = self.node(s_up_up).right;
@@ -728,6 +810,7 @@ impl Lct {
                 self.node(s_up).left = s_right;
                 self.node(s_right).up = s_up;
                 self.node(s_up_up).right = s;
+                self.pull(s_up);
                 return State::Splay;
             }
             self.node(s).up = s_up_up;
@@ -735,6 +818,7 @@ impl Lct {
             self.node(s_up).up = s;
             self.node(s_up).left = s_right;
             self.node(s_right).up = s_up;
+            self.pull(s_up);
             return State::Splay;
         }
         let s_left = self.node(s).left;
@@ -746,6 +830,7 @@ impl Lct {
                 self.node(s_up).up = s;
                 self.node(s_up).right = NIL;
                 self.node(s_up_up).left = s;
+                self.pull(s_up);
                 return State::Splay;
             }
             let s_up_up_right = self.node(s_up_up).right;
@@ -755,12 +840,14 @@ impl Lct {
                 self.node(s_up).up = s;
                 self.node(s_up).right = NIL;
                 self.node(s_up_up).right = s;
+                self.pull(s_up);
                 return State::Splay;
             }
             self.node(s).up = s_up_up;
             self.node(s).left = s_up;
             self.node(s_up).up = s;
             self.node(s_up).right = NIL;
+            self.pull(s_up);
             return State::Splay;
         }
         let s_up_up_left = self.node(s_up_up).left;
@@ -771,6 +858,7 @@ impl Lct {
             self.node(s_up).right = s_left;
             self.node(s_left).up = s_up;
             self.node(s_up_up).left = s;
+            self.pull(s_up);
             return State::Splay;
         }
         let s_up_up_right = self.node(s_up_up).right;
@@ -781,6 +869,7 @@ impl Lct {
             self.node(s_up).right = s_left;
             self.node(s_left).up = s_up;
             self.node(s_up_up).right = s;
+            self.pull(s_up);
             return State::Splay;
         }
         self.node(s).up = s_up_up;
@@ -788,6 +877,7 @@ impl Lct {
         self.node(s_up).up = s;
         self.node(s_up).right = s_left;
         self.node(s_left).up = s_up;
+        self.pull(s_up);
         State::Splay
     }
 
@@ -874,12 +964,14 @@ impl Lct {
                             self.node(s).left = NIL;
                             self.node(s).right = NIL;
                             self.node(s).flip ^= true;
+                            self.pull(s);
                             return State::Climb;
                         }
                         self.node(s).left = s_right;
                         self.node(s).right = NIL;
                         self.node(s).flip ^= true;
                         self.node(s_right).flip ^= true;
+                        self.pull(s);
                         return State::Climb;
                     }
                     let s_right = self.node(s).right;
@@ -888,6 +980,7 @@ impl Lct {
                         self.node(s).right = s_left;
                         self.node(s).flip ^= true;
                         self.node(s_left).flip ^= true;
+                        self.pull(s);
                         return State::Climb;
                     }
                     self.node(s).left = s_right;
@@ -895,8 +988,10 @@ impl Lct {
                     self.node(s).flip ^= true;
                     self.node(s_left).flip ^= true;
                     self.node(s_right).flip ^= true;
+                    self.pull(s);
                     return State::Climb;
                 }
+                self.pull(s);
                 State::Climb
             }
         }
@@ -907,25 +1002,17 @@ impl Lct {
         let t = c.t;
         let t_right = self.node(t).right;
         if t_right == NIL {
+            self.pull(t);
             return State::Climb;
         }
         self.node(t).right = NIL;
+        self.pull(t);
         State::Climb
     }
 
     #[inline(always)]
     fn step_climb(&mut self, c: &mut Controller) -> State {
         match c.context {
-            Context::ToggleEvertU => {
-                let t = c.t;
-                let t_up = self.node(t).up;
-                if t_up == NIL {
-                    return State::Turn;
-                }
-                c.s = t_up;
-                c.return_ = Return::PathParent;
-                State::Splay
-            }
             Context::ToggleExposeRoot => {
                 let t = c.t;
                 let t_up = self.node(t).up;
@@ -996,6 +1083,26 @@ impl Lct {
                 c.return_ = Return::PathParent;
                 State::Splay
             }
+            Context::PathExposeV => {
+                let t = c.t;
+                let t_up = self.node(t).up;
+                if t_up == NIL {
+                    return State::Path;
+                }
+                c.s = t_up;
+                c.return_ = Return::PathParent;
+                State::Splay
+            }
+            Context::ToggleEvertU | Context::PathEvertU => {
+                let t = c.t;
+                let t_up = self.node(t).up;
+                if t_up == NIL {
+                    return State::Turn;
+                }
+                c.s = t_up;
+                c.return_ = Return::PathParent;
+                State::Splay
+            }
             Context::ToggleFindRootOfV | Context::FindRoot => {
                 let t = c.t;
                 let t_up = self.node(t).up;
@@ -1017,11 +1124,21 @@ impl Lct {
                 c.return_ = Return::PathParent;
                 State::Splay
             }
-            _ => {
+            Context::ToggleLinkU | Context::ConnectedU => {
                 let t = c.t;
                 let t_up = self.node(t).up;
                 if t_up == NIL {
                     return State::GoOnWithV;
+                }
+                c.s = t_up;
+                c.return_ = Return::PathParent;
+                State::Splay
+            }
+            _ => {
+                let t = c.t;
+                let t_up = self.node(t).up;
+                if t_up == NIL {
+                    return State::ChangeValue;
                 }
                 c.s = t_up;
                 c.return_ = Return::PathParent;
@@ -1039,11 +1156,13 @@ impl Lct {
             self.node(s).right = t;
             c.s = t;
             c.return_ = Return::Again;
+            self.pull(s);
             return State::Splay;
         }
         self.node(s).right = t;
         c.s = t;
         c.return_ = Return::Again;
+        self.pull(s);
         State::Splay
     }
 
@@ -1202,6 +1321,14 @@ impl Lct {
                 c.return_ = Return::First;
                 State::Splay
             }
+            Context::PathEvertU => {
+                let v = c.v;
+                c.t = v;
+                c.s = v;
+                c.context = Context::PathExposeV;
+                c.return_ = Return::First;
+                State::Splay
+            }
             _ => {
                 let v = c.v;
                 c.t = v;
@@ -1243,11 +1370,13 @@ impl Lct {
             Context::Cut => {
                 self.node(t).left = NIL;
                 self.node(t_left).up = NIL;
+                self.pull(t);
                 State::Done
             }
             _ => {
                 self.node(t).left = NIL;
                 self.node(t_left).up = NIL;
+                self.pull(t);
                 State::Yes
             }
         }
@@ -1259,6 +1388,7 @@ impl Lct {
         let v = c.v;
         self.node(u).left = v;
         self.node(v).up = u;
+        self.pull(u);
         State::No
     }
 
@@ -1285,6 +1415,7 @@ impl Lct {
             let v = c.v;
             self.node(u).left = v;
             self.node(v).up = u;
+            self.pull(u);
             return State::Done;
         }
         State::AlreadyConnected
@@ -1302,5 +1433,37 @@ impl Lct {
             return State::No;
         }
         State::Yes
+    }
+
+    #[inline(always)]
+    fn step_path(&mut self, c: &mut Controller) -> State {
+        let u = c.u;
+        let u_up = self.node(u).up;
+        if u_up == NIL {
+            let v = c.v;
+            if v == u {
+                return State::Root;
+            }
+            return State::NotConnected;
+        }
+        State::Root
+    }
+
+    #[inline(always)]
+    fn step_change_value(&mut self, c: &mut Controller) -> State {
+        match c.context {
+            Context::Add => {
+                let t = c.t;
+                self.values.add(t);
+                self.pull(t);
+                State::Done
+            }
+            _ => {
+                let t = c.t;
+                self.values.set(t);
+                self.pull(t);
+                State::Done
+            }
+        }
     }
 }

@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 })?
             }
             _ => {
-                let mut structure = lct::Lct::new(keys);
+                let mut structure = lct::Lct::new(keys, ());
                 measure(&operations, |u, v| match structure.query_toggle(u, v) {
                     lct::Outcome::Answer(answer) => Ok(answer),
                     other => Err(format!("{other:?}").into()),

@@ -1,19 +1,17 @@
-//! Trees as a flat list of instructions, and the loop that runs them.
+//! Trees as a flat list of instructions; `run.rs` has the loop that runs them.
 //!
 //! What makes it fast: registers are slots, so that reading one costs nothing; a load and the
 //! test of what it found are one instruction; every write names the instruction after it, so that
 //! going to the next state costs nothing; and two writes share an instruction.
 
-use pgn_structures::{Node, Recorder};
-
 use super::tree::{Branch, Effect, Found, Outcome, Test, Tree};
-use crate::store::NIL;
-use crate::{Error, Result, Store};
+use crate::values::{ADD, MARKS, PULL, SET};
+use crate::{Error, Result};
 
 /// What an instruction does; its operands are `a` to `e` and `target`, the instruction that comes
 /// next or, for tests, the one to jump to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Op {
+pub(super) enum Op {
     /// Slot a = field c of slot b.
     Load,
     /// Slot a = field c of slot b; jumps if it is nil.
@@ -46,6 +44,12 @@ enum Op {
     Visit,
     /// Sets mark b of slot a.
     Mark,
+    /// Recomputes the aggregate of slot a.
+    Pull,
+    /// Adds the operand to the value of slot a.
+    Add,
+    /// Sets the value of slot a to the operand.
+    SetValue,
     /// Nothing but to go on at the target.
     Goto,
     /// Ends in state a.
@@ -53,42 +57,52 @@ enum Op {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Instruction {
-    op: Op,
-    a: u8,
-    b: u8,
-    c: u8,
-    d: u8,
-    e: u8,
-    target: u16,
+pub(super) struct Instruction {
+    pub op: Op,
+    pub a: u8,
+    pub b: u8,
+    pub c: u8,
+    pub d: u8,
+    pub e: u8,
+    pub target: u16,
 }
 
 /// All slots; a power of two, so that an index needs no check.
-const SLOTS: usize = 64;
+pub(super) const SLOTS: usize = 64;
 /// Slots that a state may fill; then one for moves in a cycle, and one that is always nil.
 const MOST_FILLED: u8 = 46;
 const SPARE: u8 = 46;
 const NIL_SLOT: u8 = 47;
 /// The registers are the last 16 slots.
-const REGISTERS: u8 = 48;
-const CONTROLS: usize = 8;
+pub(super) const REGISTERS: u8 = 48;
+pub(super) const CONTROLS: usize = 8;
 
 /// A tree, flattened: eight bytes an instruction, no hashing, no allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
-    instructions: Vec<Instruction>,
+    pub(super) instructions: Vec<Instruction>,
     /// Jump tables of `Switch`.
-    tables: Vec<u16>,
+    pub(super) tables: Vec<u16>,
     /// Where the code of each state begins.
-    entries: Vec<u16>,
-    stride: usize,
+    pub(super) entries: Vec<u16>,
+    pub(super) stride: usize,
+    /// Fields that lead to children, if nodes have values.
+    pub(super) children: Vec<u8>,
+}
+
+/// What code notes besides fields and registers.
+#[derive(Clone, Copy)]
+pub(super) struct Notes {
+    /// The nodes it visits.
+    pub visits: bool,
+    /// Values and aggregates.
+    pub values: bool,
 }
 
 /// Code under construction.
 struct Writer {
     code: Code,
-    /// Whether visits are noted.
-    visits: bool,
+    notes: Notes,
     /// Where each slot of the present state is found: slots of registers are the registers.
     places: Vec<u8>,
     /// Instructions that go to a state whose entry is not known yet.
@@ -96,16 +110,17 @@ struct Writer {
 }
 
 impl Code {
-    /// The code of a tree, with or without its visits.
-    pub fn of(tree: &Tree, visits: bool) -> Result<Self> {
+    /// The code of a tree, with or without visits and values.
+    pub fn of(tree: &Tree, notes: Notes) -> Result<Self> {
         let signature = &tree.signature;
         let code = Code {
             instructions: Vec::new(),
             tables: Vec::new(),
             entries: vec![0; tree.states.len()],
             stride: signature.pointers.len() + usize::from(!signature.bits.is_empty()),
+            children: signature.children.clone(),
         };
-        let mut writer = Writer { code, visits, places: Vec::new(), states: Vec::new() };
+        let mut writer = Writer { code, notes, places: Vec::new(), states: Vec::new() };
         for (state, branch) in tree.states.iter().enumerate() {
             writer.code.entries[state] = writer.position()?;
             match branch {
@@ -241,12 +256,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes to nodes first, then to registers, which the former may still need.
+    /// Writes to nodes first, then values, then registers, which the former may still need.
     fn act(&mut self, effects: &[Effect], next: u8) -> Result<()> {
         let start = self.code.instructions.len();
         let place_of = |writer: &Writer, to: Option<u8>| to.map_or(NIL_SLOT, |to| writer.place(to));
-        let mut sets = Vec::new();
-        let mut moves = Vec::new();
+        let (mut sets, mut moves, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let valued = !self.code.children.is_empty();
         for &effect in effects {
             match effect {
                 Effect::Pointer { slot, field, to } => {
@@ -262,9 +277,12 @@ impl Writer {
                     self.push(Op::SetControl, [control, value, 0, 0, 0]);
                 }
                 Effect::Mark { slot, mark: 0 } => {
-                    if self.visits {
+                    if self.notes.visits {
                         self.push(Op::Visit, [self.place(slot), 0, 0, 0, 0]);
                     }
+                }
+                Effect::Mark { slot, mark } if valued && usize::from(mark) <= MARKS.len() => {
+                    values.push((usize::from(mark), self.place(slot)));
                 }
                 Effect::Mark { slot, mark } => {
                     self.push(Op::Mark, [self.place(slot), mark, 0, 0, 0]);
@@ -278,6 +296,17 @@ impl Writer {
                 }
                 _ => self.push(Op::Set, [pair[0].0, pair[0].1, pair[0].2, 0, 0]),
             };
+        }
+        // Values come before aggregates, and both after pointers.
+        values.sort_by_key(|&(mark, _)| mark == PULL);
+        let noted = self.notes.values;
+        for (mark, place) in values.into_iter().filter(|_| noted) {
+            let op = match mark {
+                ADD => Op::Add,
+                SET => Op::SetValue,
+                _ => Op::Pull,
+            };
+            self.push(op, [place, 0, 0, 0, 0]);
         }
         for pair in in_order(moves).chunks(2) {
             match *pair {
@@ -323,144 +352,6 @@ fn value_of(found: &Found) -> Option<u8> {
     match found {
         Found::Value(value) => Some(*value),
         _ => None,
-    }
-}
-
-impl Code {
-    /// Runs from the beginning of `state` to an end; gives the state it ends in.
-    pub fn run<R: Recorder>(
-        &self,
-        store: &mut Store,
-        state: u8,
-        limit: u64,
-        recorder: &mut R,
-        mark: &mut impl FnMut(u8, Node),
-    ) -> Result<u8> {
-        // The compiler knows how long a node is in each copy of the loop.
-        match self.stride {
-            1 => self.run_with::<R, 1>(store, state, limit, recorder, mark),
-            2 => self.run_with::<R, 2>(store, state, limit, recorder, mark),
-            3 => self.run_with::<R, 3>(store, state, limit, recorder, mark),
-            4 => self.run_with::<R, 4>(store, state, limit, recorder, mark),
-            5 => self.run_with::<R, 5>(store, state, limit, recorder, mark),
-            6 => self.run_with::<R, 6>(store, state, limit, recorder, mark),
-            7 => self.run_with::<R, 7>(store, state, limit, recorder, mark),
-            8 => self.run_with::<R, 8>(store, state, limit, recorder, mark),
-            _ => self.run_with::<R, 9>(store, state, limit, recorder, mark),
-        }
-    }
-
-    fn run_with<R: Recorder, const STRIDE: usize>(
-        &self,
-        store: &mut Store,
-        state: u8,
-        limit: u64,
-        recorder: &mut R,
-        mark: &mut impl FnMut(u8, Node),
-    ) -> Result<u8> {
-        let mut slots = [NIL; SLOTS];
-        let mut controls = [0u8; CONTROLS];
-        let registers = usize::from(REGISTERS)..usize::from(REGISTERS) + store.registers.len();
-        slots[registers.clone()].copy_from_slice(&store.registers);
-        controls[..store.controls.len()].copy_from_slice(&store.controls);
-        let bits = store.fields;
-        let (words, keys) = (store.words.as_mut_slice(), store.keys.as_slice());
-        let (instructions, tables) = (self.instructions.as_slice(), self.tables.as_slice());
-        let mut at = usize::from(self.entries[usize::from(state)]);
-        let stray = || Error::Tree("the tree does not fit the memory it runs on".to_string());
-        macro_rules! slot {
-            ($operand:expr) => {
-                slots[usize::from($operand) % SLOTS]
-            };
-        }
-        macro_rules! word {
-            ($slot:expr, $field:expr) => {
-                match words.get_mut((slot!($slot) as usize).wrapping_mul(STRIDE) + $field) {
-                    Some(word) => word,
-                    None => return Err(stray()),
-                }
-            };
-        }
-        // No micro-step has more instructions than this.
-        for _ in 0..limit.saturating_mul(256) {
-            let Some(&Instruction { op, a, b, c, d, e, target }) = instructions.get(at) else {
-                return Err(stray());
-            };
-            let target = usize::from(target);
-            let follow = |jump: bool| if jump { target } else { at + 1 };
-            at = match op {
-                Op::Load => {
-                    slot!(a) = *word!(b, usize::from(c));
-                    target
-                }
-                Op::LoadIfNil => {
-                    let found = *word!(b, usize::from(c));
-                    slot!(a) = found;
-                    follow(found == NIL)
-                }
-                Op::LoadIfSame => {
-                    let found = *word!(b, usize::from(c));
-                    slot!(a) = found;
-                    follow(found == slot!(d))
-                }
-                Op::IfNil => follow(slot!(a) == NIL),
-                Op::IfSame => follow(slot!(a) == slot!(b)),
-                Op::IfSet => follow(*word!(a, bits) >> b & 1 == 1),
-                Op::IfLess => {
-                    let key = |node: u32| keys.get(node as usize).copied().unwrap_or(0);
-                    follow(key(slot!(a)) < key(slot!(b)))
-                }
-                Op::Switch => {
-                    let value = controls[usize::from(a) % CONTROLS].min(b);
-                    let Some(&entry) = tables.get(target + usize::from(value)) else {
-                        return Err(stray());
-                    };
-                    usize::from(entry)
-                }
-                Op::Set => {
-                    let to = slot!(b);
-                    *word!(a, usize::from(c)) = to;
-                    target
-                }
-                Op::SetTwo => {
-                    let (first, second) = (slot!(b), slot!(e));
-                    *word!(a, usize::from(c >> 4)) = first;
-                    *word!(d, usize::from(c & 15)) = second;
-                    target
-                }
-                Op::Toggle => {
-                    *word!(a, bits) ^= 1 << b;
-                    target
-                }
-                Op::Move => {
-                    slot!(a) = slot!(b);
-                    target
-                }
-                Op::MoveTwo => {
-                    slot!(a) = slot!(b);
-                    slot!(d) = slot!(e);
-                    target
-                }
-                Op::SetControl => {
-                    controls[usize::from(a) % CONTROLS] = b;
-                    target
-                }
-                Op::Visit => {
-                    recorder.visit(slot!(a));
-                    target
-                }
-                Op::Mark => {
-                    mark(b, slot!(a));
-                    target
-                }
-                Op::Goto => target,
-                Op::Halt => {
-                    store.registers.copy_from_slice(&slots[registers]);
-                    return Ok(a);
-                }
-            };
-        }
-        Err(Error::Endless { steps: limit })
     }
 }
 

@@ -3,17 +3,18 @@
 mod build;
 mod code;
 mod dot;
+mod run;
 mod rust;
 mod text;
 mod tree;
 
 pub use tree::{Branch, Effect, Found, Outcome as ReadOutcome, Test, Tree};
 
-use code::Code;
+use code::{Code, Notes};
 use pgn_structures::Node;
 
 use crate::machine::steps_allowed;
-use crate::{Action, Machine, Outcome, Result, Store, View};
+use crate::{Action, Machine, Outcome, Result, Store, Values, View};
 
 /// A machine compiled to a [`Tree`], ready to run.
 ///
@@ -36,6 +37,7 @@ pub struct Compiled {
     tree: Tree,
     fast: Code,
     recording: Code,
+    valued: Code,
 }
 
 impl Compiled {
@@ -51,8 +53,10 @@ impl Compiled {
         weight: &dyn Fn(&View) -> f64,
     ) -> Result<Self> {
         let tree = build::build(machine, pairs, weight)?;
-        let (fast, recording) = (Code::of(&tree, false)?, Code::of(&tree, true)?);
-        Ok(Compiled { machine: machine.clone(), tree, fast, recording })
+        let code = |visits, values| Code::of(&tree, Notes { visits, values });
+        let (fast, recording, valued) =
+            (code(false, false)?, code(true, false)?, code(false, true)?);
+        Ok(Compiled { machine: machine.clone(), tree, fast, recording, valued })
     }
 
     /// The machine it was compiled from.
@@ -67,11 +71,23 @@ impl Compiled {
 
     /// Carries out an operation; visited nodes are not noted.
     pub fn run(&self, store: &mut Store, operation: usize, arguments: &[Node]) -> Result<Outcome> {
+        self.run_with(store, &mut (), operation, arguments)
+    }
+
+    /// The same with values of nodes.
+    pub fn run_with<V: Values>(
+        &self,
+        store: &mut Store,
+        values: &mut V,
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
+        let code = if V::ACTIVE { &self.valued } else { &self.fast };
         let state = self.machine.begin(store, operation, arguments)?;
         let limit = steps_allowed(store);
         let mut marks = Vec::new();
         let mut mark = |mark, node| marks.push((mark, node));
-        let end = self.fast.run(store, state, limit, &mut (), &mut mark)?;
+        let end = code.run(store, state, limit, (&mut (), values), &mut mark)?;
         store.add_marks(marks);
         Ok(self.machine.outcome(store, end).unwrap_or(Outcome::Done))
     }
@@ -88,7 +104,7 @@ impl Compiled {
         let mut visited = std::mem::take(&mut store.visited);
         let mut marks = Vec::new();
         let mut mark = |mark, node| marks.push((mark, node));
-        let end = self.recording.run(store, state, limit, &mut visited, &mut mark);
+        let end = self.recording.run(store, state, limit, (&mut visited, &mut ()), &mut mark);
         store.visited = visited;
         store.add_marks(marks);
         Ok(self.machine.outcome(store, end?).unwrap_or(Outcome::Done))

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::tree::{Branch, Effect, Found, Outcome, Test, Tree};
 use crate::lens::Lens;
+use crate::values::{ADD, PULL, SET};
 use crate::{Halt, Signature};
 
 /// A module with a type for the structure, a method per operation and a function per state.
@@ -100,6 +101,9 @@ impl Source<'_> {
             text += &format!("    {}: false,\n", snake(bit));
         }
         text += "};\n\n";
+        if !signature.children.is_empty() {
+            return text + &self.valued();
+        }
         let name = camel(&signature.name);
         text += &format!(
             "/// The nodes, and a key for each.\n#[derive(Clone, Debug)]\npub struct {name} {{\n    \
@@ -108,6 +112,41 @@ impl Source<'_> {
              let nodes = vec![ALONE; keys.len()];\n        {name} {{ nodes, keys }}\n    }}\n\n"
         );
         text
+    }
+
+    /// The structure, if its nodes have values.
+    fn valued(&self) -> String {
+        let name = camel(&self.signature.name);
+        let children: Vec<String> = self
+            .signature
+            .children
+            .iter()
+            .map(|&field| format!("found.{}", snake(&self.signature.pointers[usize::from(field)])))
+            .collect();
+        format!(
+            "/// Values of nodes, and what is aggregated over them.\npub trait Values {{\n    \
+             /// Recomputes the aggregate of a node from its children's, of which some may be \
+             `NIL`.\n    fn pull(&mut self, node: u32, children: [u32; {count}]);\n    \
+             /// Adds the operand of the operation to the value of a node.\n    \
+             fn add(&mut self, node: u32);\n    \
+             /// Sets the value of a node to the operand of the operation.\n    \
+             fn set(&mut self, node: u32);\n}}\n\n\
+             /// No values.\nimpl Values for () {{\n    \
+             fn pull(&mut self, _: u32, _: [u32; {count}]) {{}}\n    \
+             fn add(&mut self, _: u32) {{}}\n    fn set(&mut self, _: u32) {{}}\n}}\n\n\
+             /// The nodes, a key for each, and their values.\n#[derive(Clone, Debug)]\n\
+             pub struct {name}<V = ()> {{\n    pub nodes: Vec<Node>,\n    pub keys: Vec<u32>,\n    \
+             pub values: V,\n}}\n\nimpl<V: Values> {name}<V> {{\n    \
+             /// One node per key, all pointers nil.\n    #[rustfmt::skip]\n    \
+             pub fn new(keys: Vec<u32>, values: V) -> Self {{\n        \
+             let nodes = vec![ALONE; keys.len()];\n        \
+             {name} {{ nodes, keys, values }}\n    }}\n\n    \
+             #[inline(always)]\n    fn pull(&mut self, node: u32) {{\n        \
+             if let Some(found) = self.nodes.get(node as usize) {{\n            \
+             self.values.pull(node, [{children}]);\n        }}\n    }}\n\n",
+            count = children.len(),
+            children = children.join(", ")
+        )
     }
 
     fn operations(&self) -> String {
@@ -234,7 +273,12 @@ impl Source<'_> {
         let indent = "    ".repeat(depth);
         let (test, outcomes) = match branch {
             Branch::Act { effects, next } => {
-                for &effect in effects {
+                // Aggregates come last.
+                let mut effects = effects.clone();
+                effects.sort_by_key(|effect| {
+                    matches!(effect, Effect::Mark { mark, .. } if usize::from(*mark) == PULL)
+                });
+                for effect in effects {
                     if let Some(statement) = self.effect(effect, lens) {
                         let _ = writeln!(text, "{indent}{statement}");
                     }
@@ -364,6 +408,15 @@ impl Source<'_> {
                 let value = camel(&control.values[usize::from(value)]);
                 format!("c.{} = {}::{value};", snake(&control.name), camel(&control.name))
             }
+            Effect::Mark { slot, mark } if !signature.children.is_empty() => {
+                let slot = self.slot(slot, lens);
+                match usize::from(mark) {
+                    PULL => format!("self.pull({slot});"),
+                    ADD => format!("self.values.add({slot});"),
+                    SET => format!("self.values.set({slot});"),
+                    _ => return None,
+                }
+            }
             Effect::Mark { .. } => return None,
         })
     }
@@ -405,9 +458,8 @@ fn snake(name: &str) -> String {
         | "pub" | "ref" | "return" | "static" | "struct" | "trait" | "true" | "type" | "use"
         | "unsafe" | "where" | "while" | "async" | "await" | "dyn" | "gen" | "yield" | "final"
         | "box" | "do" | "macro" | "override" | "priv" | "try" | "virtual" | "abstract"
-        | "become" | "typeof" | "unsized" | "node" | "run" | "new" | "self" | "super" | "crate" => {
-            joined + "_"
-        }
+        | "become" | "typeof" | "unsized" | "node" | "run" | "pull" | "new" | "self" | "super"
+        | "crate" => joined + "_",
         _ if joined.starts_with(|first: char| first.is_ascii_digit()) || joined.is_empty() => {
             format!("n{joined}")
         }

@@ -16,6 +16,7 @@ names! { u8 CONTEXTS:
     TOGGLE_U = "toggle: link u", TOGGLE_V = "toggle: link to v",
     EVERT = "evert", FIND = "find root", FIND_ROOT = "expose root", CUT_U = "cut",
     LINK_U = "link u", LINK_V = "link to v", CONNECTED_U = "connected u", CONNECTED_V = "connected v",
+    PATH_U = "path: evert u", PATH_V = "path: expose v", ADD_U = "add", SET_U = "set value",
 }
 names! { u8 RETURNS: FIRST = "first", ABOVE = "path-parent", AGAIN = "again" }
 names! { u8 STATES:
@@ -30,15 +31,16 @@ names! { u8 STATES:
     // What comes after an expose.
     TURN = "turn", TURN_LAST = "turn and end", WALK = "walk left", FOUND = "root found",
     NEXT_V = "go on with v", COMPARE = "compare root", CUT = "cut", ATTACH = "attach", CHECK_ROOT = "check root", LINK = "link",
-    CONNECTED = "connected",
+    CONNECTED = "connected", PATH = "path", CHANGE = "change value",
     // Answers.
     NO = "no", YES = "yes", DONE = "done", ROOT = "root", SAME_NODE = "same node",
     NOT_A_ROOT = "not a root", ALREADY = "already connected", IS_A_ROOT = "is a root",
+    APART = "not connected",
 }
 
 /// The paper's link/cut tree as a program. Keys are priorities.
 ///
-/// Fields, answers and visited nodes after every operation are those of
+/// Fields, answers, visited nodes and aggregates after every operation are those of
 /// [`pgn_structures::LinkCutTree`]. Every operation is a few exposes with something in between.
 ///
 /// | operation | answer |
@@ -49,9 +51,15 @@ names! { u8 STATES:
 /// | `connected(u, v)` | whether they are in one tree |
 /// | `find_root(u)` | the root |
 /// | `evert(u)` | done |
+/// | `path_aggregate(u, v)` | v, whose aggregate is the path's from u; refused if they are apart |
+/// | `add(u)`, `set_value(u)` | done; changes the value of u by the operand |
+///
+/// A node that goes down in a rotation is pulled at once; one that goes up, when its splay ends.
 pub fn lct() -> Definition {
     let signature = Signature::new("lct")
+        .version(2)
         .pointers(FIELDS)
+        .values(&["left", "right"])
         .bits(BITS)
         .registers(REGISTERS)
         .control(CONTROLS[CONTEXT], CONTEXTS)
@@ -65,12 +73,16 @@ pub fn lct() -> Definition {
         .refuse("not a root", "u is not the root of its tree")
         .refuse("already connected", "u and v are already connected")
         .refuse("is a root", "u is the root of its tree")
+        .refuse("not connected", "u and v are not connected")
         .operation("query_toggle", "order", &["u", "v"], &[("context", "toggle: evert u")])
         .operation("link", "start link", &["u", "v"], &[("context", "link u")])
         .operation("cut", "start", &["u"], &[("context", "cut")])
         .operation("connected", "start", &["u", "v"], &[("context", "connected u")])
         .operation("find_root", "start", &["u"], &[("context", "find root")])
-        .operation("evert", "start", &["u"], &[("context", "evert")]);
+        .operation("evert", "start", &["u"], &[("context", "evert")])
+        .operation("path_aggregate", "start", &["u", "v"], &[("context", "path: evert u")])
+        .operation("add", "start", &["u"], &[("context", "add")])
+        .operation("set_value", "start", &["u"], &[("context", "set value")]);
     over_trees(signature, step)
 }
 
@@ -106,6 +118,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
                 m.visit(right); // its parent t is now its path-parent
                 m.set_pointer(t, RIGHT, None);
             }
+            m.pull(t);
             Some(CLIMB)
         }
         // To the path-parent of t; without one, the expose is done.
@@ -117,7 +130,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
                 return Some(HEAD);
             }
             Some(match context {
-                TOGGLE_EVERT => TURN,
+                TOGGLE_EVERT | PATH_U => TURN,
                 EVERT => TURN_LAST,
                 TOGGLE_FIND | FIND => {
                     m.set_register(X, Some(t));
@@ -130,6 +143,8 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
                 FIND_ROOT => ROOT,
                 LINK_U => CHECK_ROOT,
                 LINK_V => LINK,
+                PATH_V => PATH,
+                ADD_U | SET_U => CHANGE,
                 _ => CONNECTED,
             })
         }
@@ -143,6 +158,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
                 m.visit(right);
             }
             m.set_pointer(s, RIGHT, Some(t));
+            m.pull(s);
             m.visit(t);
             m.set_register(S, Some(t));
             m.set_control(RETURN, AGAIN);
@@ -174,6 +190,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             let next = match m.control(CONTEXT) {
                 TOGGLE_EVERT => TOGGLE_FIND,
                 TOGGLE_U => TOGGLE_V,
+                PATH_U => PATH_V,
                 _ => CONNECTED_V,
             };
             m.set_control(CONTEXT, next);
@@ -190,6 +207,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             m.set_pointer(left, UP, None);
             m.visit(left);
             m.set_pointer(t, LEFT, None);
+            m.pull(t);
             Some(if m.control(CONTEXT) == CUT_U { DONE } else { YES })
         }
         ATTACH => {
@@ -218,6 +236,21 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             let (u, v) = (m.register(U)?, m.register(V)?);
             Some(if u == v || m.pointer(u, UP).is_some() { YES } else { NO })
         }
+        // The same; t is v, and its splay tree is the path.
+        PATH => {
+            let (u, v) = (m.register(U)?, m.register(V)?);
+            Some(if u == v || m.pointer(u, UP).is_some() { ROOT } else { APART })
+        }
+        // Topmost, t is in no other node's aggregate.
+        CHANGE => {
+            let t = m.register(T)?;
+            match m.control(CONTEXT) {
+                ADD_U => m.add(t),
+                _ => m.set(t),
+            }
+            m.pull(t);
+            Some(DONE)
+        }
         _ => None,
     }
 }
@@ -226,7 +259,8 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
 fn splay(state: u8, m: &mut dyn Memory) -> Option<u8> {
     if state == FIRST_ROTATION {
         let x = m.register(X)?;
-        rotate(m, x)?;
+        let v = rotate(m, x)?;
+        m.pull(v);
         return Some(ROTATION);
     }
     let s = m.register(S)?;
@@ -258,15 +292,20 @@ fn splay(state: u8, m: &mut dyn Memory) -> Option<u8> {
             Some(FIRST_ROTATION)
         }
         ROTATION => {
-            rotate(m, s)?;
+            let v = rotate(m, s)?;
+            m.pull(v);
             Some(HEAD)
         }
         _ => {
             release(m, s);
+            // What comes next pulls s anyway, unless the expose goes on from it.
             Some(match m.control(RETURN) {
                 FIRST => CUT_OFF,
                 ABOVE => JOIN,
-                _ => CLIMB,
+                _ => {
+                    m.pull(s);
+                    CLIMB
+                }
             })
         }
     }
@@ -301,6 +340,7 @@ fn attach(m: &mut dyn Memory, u: Node, v: Node) -> Option<()> {
     }
     m.set_pointer(u, LEFT, Some(v));
     m.set_pointer(v, UP, Some(u));
+    m.pull(u);
     m.visit(v);
     Some(())
 }

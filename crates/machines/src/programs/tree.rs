@@ -33,8 +33,9 @@ pub(super) fn parent(m: &mut dyn Memory, node: Node) -> Option<Node> {
     child.then_some(up)
 }
 
-/// `Rotate(u)`: brings u one level up, over its parent v. Undefined without a parent.
-pub(super) fn rotate(m: &mut dyn Memory, u: Node) -> Option<()> {
+/// `Rotate(u)`: brings u one level up, over its parent v, which it gives. Undefined without a
+/// parent.
+pub(super) fn rotate(m: &mut dyn Memory, u: Node) -> Option<Node> {
     let v = parent(m, u)?;
     let w = m.pointer(v, UP);
     let (side, other) = if m.pointer(v, LEFT) == Some(u) { (LEFT, RIGHT) } else { (RIGHT, LEFT) };
@@ -57,5 +58,5 @@ pub(super) fn rotate(m: &mut dyn Memory, u: Node) -> Option<()> {
     m.visit(u);
     m.set_pointer(v, UP, Some(u));
     m.visit(v);
-    Some(())
+    Some(v)
 }

@@ -2,7 +2,9 @@
 //! bytes depend on nothing but their contents.
 
 mod atomic;
+mod regular;
 mod tensors;
 
-pub use atomic::{atomic_write, atomic_write_with};
+pub use atomic::{atomic_write, atomic_write_with, remove_temporaries};
+pub use regular::read_regular;
 pub use tensors::{TensorReader, TensorWriter};

@@ -14,13 +14,14 @@ use std::{
 };
 
 use pgn_lab::{
-    Collection, Metrics, OfRun, Results, RunConfig, analysis::Analyses, files, read_metrics,
+    Collection, CurveLine, OfRun, Results, RunConfig, analysis::Analyses, files,
+    machine::MachineConfig,
 };
 
 use crate::{Error, Result};
 use html::Html;
 
-pub use player::{player, recorded};
+pub use player::{Played, page, player, recorded};
 
 /// The page's styles, then those that only reports need.
 const STYLES: [&str; 2] =
@@ -28,18 +29,20 @@ const STYLES: [&str; 2] =
 const SCRIPT: &str = include_str!("../../assets/report.js");
 const LICENCES: &str = include_str!("../../assets/third-party.txt");
 
-/// The models whose runs are analysed, where there are any: those of the paper's appendix D.
-const ANALYSED: [&str; 2] = ["gnn", "pgn"];
+/// The models whose runs are analysed, where there are any: those of the paper's appendix D, and
+/// `pgn-free`.
+const ANALYSED: [&str; 3] = ["gnn", "pgn", "pgn-free"];
 
 /// A run as the report shows it.
 struct Run {
     path: PathBuf,
     /// Its path below what all runs have in common.
     name: String,
-    config: RunConfig,
+    /// `None` for a machine.
+    config: Option<RunConfig>,
     config_text: String,
     results: Results,
-    metrics: Vec<Metrics>,
+    metrics: Vec<CurveLine>,
 }
 
 /// One report under way.
@@ -53,17 +56,18 @@ struct Report {
 ///
 /// `analyses` takes the place of analysing the runs anew. Of many runs, only those of `gnn` and
 /// `pgn` are analysed.
-pub fn report(runs: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
-    let collection = Collection::gather(runs)?;
-    let common = common_folder(runs);
-    let runs: Vec<Run> = runs.iter().map(|path| Run::load(path, &common)).collect::<Result<_>>()?;
+pub fn report(paths: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
+    let collection = Collection::gather(paths)?;
+    let common = common_folder(paths);
+    let runs: Vec<Run> =
+        paths.iter().map(|path| Run::load(path, &common)).collect::<Result<_>>()?;
     let analyses = match analyses {
         Some(analyses) => analyses,
         None => {
-            let some = runs.iter().any(|run| run.is_one_of(&ANALYSED));
-            let chosen = runs.iter().filter(|run| !some || run.is_one_of(&ANALYSED));
+            let chosen = to_be_analysed(paths)?;
             let all = chosen
-                .map(|run| Ok(pgn_lab::Run::load(&run.path)?.analyse()?))
+                .iter()
+                .map(|path| Ok(pgn_lab::Run::load(path)?.analyse()?))
                 .collect::<Result<_>>()?;
             Analyses::new(all)
         }
@@ -73,6 +77,19 @@ pub fn report(runs: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
     let mut html = Html::new();
     sections::write(&mut html, &report, &moving);
     Ok(html.finish("What was learnt", &STYLES.concat(), SCRIPT, &data, LICENCES))
+}
+
+/// The runs that [`report()`] analyses if it is given no analyses: for callers that do it
+/// themselves, to show how far they are.
+pub fn to_be_analysed(runs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut chosen = Vec::new();
+    // Machines have analyses of their own kind: their certificates.
+    for run in runs.iter().filter(|run| !MachineConfig::is_in(run)) {
+        chosen.push((ANALYSED.contains(&&*Results::load(run)?.model), run.clone()));
+    }
+    let some = chosen.iter().any(|(is_one, _)| *is_one);
+    chosen.retain(|(is_one, _)| !some || *is_one);
+    Ok(chosen.into_iter().map(|(_, run)| run).collect())
 }
 
 impl Run {
@@ -88,16 +105,15 @@ impl Run {
                 true => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 false => below.display().to_string(),
             },
-            config: RunConfig::load(&config_path)?,
+            config: match MachineConfig::is_in(path) {
+                true => None,
+                false => Some(RunConfig::load(&config_path)?),
+            },
             config_text: std::fs::read_to_string(&config_path).map_err(unread)?,
             results: Results::load(path)?,
-            metrics: if metrics.exists() { read_metrics(&metrics)? } else { Vec::new() },
+            metrics: if metrics.exists() { CurveLine::read(&metrics)? } else { Vec::new() },
             path: path.to_owned(),
         })
-    }
-
-    fn is_one_of(&self, models: &[&str]) -> bool {
-        models.contains(&&*self.results.model)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use pgn_engine::Pointers;
-use pgn_lab::{Metrics, groups, title};
+use pgn_lab::{CurveLine, groups, machine::MachineRun, title};
 use serde::Serialize;
 
 use super::{Report, Run};
-use crate::{Error, Result, replay};
+use crate::{Error, Result, halt::Halt, machine, replay};
 
 /// Points that all curves together may have, so that a report of many runs stays small.
 const POINTS: usize = 60_000;
@@ -74,12 +74,12 @@ pub fn gather(report: &Report) -> Result<(String, Moving)> {
 fn compare(report: &Report, task: &str) -> Option<Curves> {
     let series: Vec<Series> = groups(&report.runs, task)
         .iter()
-        .filter(|group| group.runs.iter().any(|run| !run.metrics.is_empty()))
         .map(|group| {
             let mut epochs: BTreeMap<u64, (f64, u32)> = BTreeMap::new();
             for line in group.runs.iter().flat_map(|run| &run.metrics) {
+                let Some(validation) = &line.validation else { continue };
                 let entry = epochs.entry(line.epoch).or_default();
-                *entry = (entry.0 + line.validation.f1, entry.1 + 1);
+                *entry = (entry.0 + validation.f1, entry.1 + 1);
             }
             // Thinned files keep their own best epochs too; a point stands only where all are.
             let most = epochs.values().map(|&(_, count)| count).max().unwrap_or(0);
@@ -87,6 +87,7 @@ fn compare(report: &Report, task: &str) -> Option<Curves> {
             let points = common.map(|(&epoch, &(sum, _))| (epoch, sum / f64::from(most)));
             Series { name: group.name().replace('`', ""), points: thin(points.collect(), 400) }
         })
+        .filter(|series| !series.points.is_empty())
         .collect();
     (!series.is_empty()).then(|| Curves {
         title: format!("{}: validation F₁", title(task)),
@@ -98,33 +99,32 @@ fn compare(report: &Report, task: &str) -> Option<Curves> {
 
 /// The curves of one run.
 fn curves(run: &Run, points: usize) -> Vec<Curves> {
-    type Value = fn(&Metrics) -> Option<f64>;
-    const LOSSES: [(&str, Value); 5] = [
-        ("total", |line| Some(line.losses.total)),
-        ("query", |line| Some(line.losses.query)),
-        ("pointers", |line| Some(line.losses.pointers)),
-        ("masks", |line| Some(line.losses.masks)),
-        ("dgm", |line| Some(line.losses.dgm)),
+    type Value = fn(&CurveLine) -> Option<f64>;
+    const SCORES: [(&str, Value); 5] = [
+        ("F₁", |line| line.validation.as_ref().map(|scores| scores.f1)),
+        ("accuracy", |line| line.validation.as_ref().map(|scores| scores.accuracy)),
+        ("pointers", |line| line.validation.as_ref()?.pointer_accuracy),
+        ("masks", |line| line.validation.as_ref()?.mask_accuracy),
+        ("views right", |line| line.views_right),
     ];
-    const SCORES: [(&str, Value); 4] = [
-        ("F₁", |line| Some(line.validation.f1)),
-        ("accuracy", |line| Some(line.validation.accuracy)),
-        ("pointers", |line| line.validation.pointer_accuracy),
-        ("masks", |line| line.validation.mask_accuracy),
-    ];
-    let series = |values: &[(&str, Value)], keep_zeros: bool| -> Vec<Series> {
-        let one = |&(name, value): &(&str, Value)| {
-            let all = run.metrics.iter().filter_map(|line| Some((line.epoch, value(line)?)));
-            Series { name: name.to_owned(), points: thin(all.collect(), points) }
-        };
-        let shown = |series: &Series| {
-            !series.points.is_empty() && (keep_zeros || series.points.iter().any(|p| p.1 != 0.0))
-        };
-        values.iter().map(one).filter(shown).collect()
+    let one = |name: &str, value: &dyn Fn(&CurveLine) -> Option<f64>| -> Series {
+        let all = run.metrics.iter().filter_map(|line| Some((line.epoch, value(line)?)));
+        Series { name: name.to_owned(), points: thin(all.collect(), points) }
     };
+    let names = run.metrics.first().map_or(&[][..], |line| &line.losses).iter().enumerate();
+    // A loss that is 0 throughout is one that the model does not have.
+    let losses = names
+        .map(|(index, &(name, _))| one(name, &|line| Some(line.losses.get(index)?.1)))
+        .filter(|series| series.points.iter().any(|point| point.1 != 0.0));
+    let scores = SCORES.iter().map(|(name, value)| one(name, value));
     let all = [
-        ("Training losses", "loss", series(&LOSSES, false), None),
-        ("Validation scores", "score", series(&SCORES, true), Some([0.0, 1.0])),
+        ("Training losses", "loss", losses.collect::<Vec<_>>(), None),
+        (
+            "Validation scores",
+            "score",
+            scores.filter(|series| !series.points.is_empty()).collect(),
+            Some([0.0, 1.0]),
+        ),
     ];
     all.into_iter()
         .filter(|(_, _, series, _)| !series.is_empty())
@@ -144,22 +144,29 @@ fn thin(points: Vec<(u64, f64)>, most: usize) -> Vec<(u64, f64)> {
 /// Replays of the run that shows a task best: `pgn`, or the first with pointers of its own.
 fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>> {
     let runs: Vec<&Run> = report.runs.iter().filter(|run| run.results.task == task).collect();
-    let owns = |run: &&&Run| run.config.network.owns_pointers();
+    let owns =
+        |run: &&&Run| run.config.as_ref().is_none_or(|config| config.network.owns_pointers());
     let best = runs.iter().find(|run| run.results.model == "pgn");
     let Some(run) = best.or_else(|| runs.iter().find(owns)).or(runs.first()) else {
         return Ok(Vec::new());
     };
     let failed = |refusal: crate::refusal::Refusal| Error::Report(refusal.sentence);
-    let loaded = pgn_lab::Run::load(&run.path)?;
-    let nodes = run.config.test.nodes.first().copied().unwrap_or(20).clamp(2, 50);
-    let mut requests = vec![("a test sequence", replay::Request::test(nodes, run.config.seed, 0))];
-    if run.config.network.pointers != Pointers::None {
+    let Some(first) = run.results.test.first() else { return Ok(Vec::new()) };
+    let nodes = first.nodes.clamp(2, 50);
+    let seed = run.results.seed;
+    let mut requests = vec![("a test sequence", replay::Request::test(nodes, seed, 0))];
+    let without = |config: &pgn_lab::RunConfig| config.network.pointers == Pointers::None;
+    if !run.config.as_ref().is_some_and(without) {
         // A chain of more nodes would be too deep for the room there is.
         requests.push(("the chain (i, i + 1)", replay::Request::chain(nodes.min(12))));
     }
     let mut replays = Vec::new();
     for (what, request) in requests {
-        let replay = request.replay(&loaded).map_err(failed)?;
+        let replay = match run.config {
+            Some(_) => request.replay(&pgn_lab::Run::load(&run.path)?, &Halt::default()),
+            None => machine::replay(&request, &MachineRun::load(&run.path)?, &Halt::default()),
+        };
+        let replay = replay.map_err(failed)?;
         replays.push((format!("{}, n = {}: {what}", run.name, request.nodes), replay));
     }
     Ok(replays)

@@ -1,6 +1,7 @@
 //! The player alone: one recorded rollout in one HTML file.
 
 use pgn_engine::{Pointers, Rollout};
+use pgn_lab::Table;
 use pgn_structures::{About, Node, Sequence, Task};
 
 use super::{LICENCES, SCRIPT, STYLES, html::Html};
@@ -29,6 +30,41 @@ pub fn player(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<S
     let mut html = Html::new();
     html.raw("<div data-replay=\"0\"></div>");
     Ok(html.finish(&format!("A rollout: {task}"), &STYLES.concat(), SCRIPT, &data, LICENCES))
+}
+
+/// A rollout to be played in a [`page()`].
+pub struct Played<'a> {
+    /// What stands above the player.
+    pub title: &'a str,
+    /// What the model did.
+    pub rollout: &'a Rollout,
+}
+
+/// A page of its own: paragraphs, a table, and players of rollouts on one sequence. The text of an
+/// HTML file. Names in backticks are set as code.
+pub fn page(
+    title: &str,
+    paragraphs: &[String],
+    table: &Table,
+    task: &str,
+    sequence: Sequence<'_>,
+    played: &[Played<'_>],
+) -> Result<String> {
+    let mut html = Html::new();
+    html.element("h1", title);
+    for paragraph in paragraphs {
+        html.element("p", paragraph);
+    }
+    html.table(table);
+    let mut replays = Vec::new();
+    for Played { title, rollout } in played {
+        html.element("h2", title);
+        html.raw(&format!("<div data-replay=\"{}\"></div>", replays.len()));
+        replays.push(recorded(task, sequence, rollout)?);
+    }
+    let data = serde_json::to_string(&serde_json::json!({ "curves": [], "replays": replays }))
+        .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
+    Ok(html.finish(title, &STYLES.concat(), SCRIPT, &data, LICENCES))
 }
 
 /// A rollout as the page replays it.

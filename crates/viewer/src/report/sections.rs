@@ -2,7 +2,7 @@
 
 use pgn_figures::Figure;
 use pgn_lab::{Table, analysis, title};
-use pgn_paper::{Check, Claim, analyses, claims, tables};
+use pgn_paper::{Check, Claim, analyses, claims, free_claims, tables};
 
 use super::{Report, Run, html::Html, html::escape, moving::Moving};
 
@@ -58,6 +58,11 @@ fn scores(html: &mut Html, report: &Report) {
     }
     html.table(&all_runs(report));
     write_claims(html, "The paper's claims", &claims(&report.collection));
+    write_claims(
+        html,
+        "The claims for models that read their own pointers in training: here, pgn is pgn-free",
+        &free_claims(&report.collection),
+    );
 }
 
 /// Every run in a line.
@@ -154,9 +159,9 @@ fn beyond_counting(html: &mut Html, report: &Report, figures: Vec<Figure>) {
     html.heading("beyond", "Beyond counting");
     html.element(
         "p",
-        "Much of F₁ can be had without a data structure, by counting how often the two nodes were \
-         operated on. Among operations on nodes that were equally often operated on before, how \
-         much likelier is the answer 1 where it is right than where it is wrong?",
+        "Counting how often the two nodes appeared before gives much of F₁ without any data \
+         structure. Among operations whose nodes appeared equally often, how much likelier is the \
+         answer 1 where it is right than where it is wrong?",
     );
     draw(html, figures);
     for task in analysis::tasks(&report.analyses) {

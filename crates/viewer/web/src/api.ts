@@ -54,9 +54,12 @@ export interface Baseline {
 
 export interface Metrics {
   epoch: number;
-  learning_rate: number;
+  learning_rate?: number;
+  /** By name, the total first. */
   losses: Record<string, number>;
-  validation: Scores;
+  validation?: Scores;
+  /** Of a machine: the share of its training views on which it is right. */
+  views_right?: number;
 }
 
 export interface MetricsLines {

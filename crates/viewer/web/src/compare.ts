@@ -10,12 +10,13 @@ import { plusMinus, spread, testF1, testSizes } from './run-state';
 import type { View } from './view';
 
 const MEASURES: Record<string, { title: string; value: (line: api.Metrics) => number | undefined; range?: [number, number] }> = {
-  f1: { title: 'validation F₁', value: (line) => line.validation.f1, range: [0, 1] },
-  accuracy: { title: 'validation accuracy', value: (line) => line.validation.accuracy, range: [0, 1] },
-  pointers: { title: 'validation pointers right', value: (line) => line.validation.pointer_accuracy, range: [0, 1] },
-  masks: { title: 'validation masks right', value: (line) => line.validation.mask_accuracy, range: [0, 1] },
+  f1: { title: 'validation F₁', value: (line) => line.validation?.f1, range: [0, 1] },
+  accuracy: { title: 'validation accuracy', value: (line) => line.validation?.accuracy, range: [0, 1] },
+  pointers: { title: 'validation pointers right', value: (line) => line.validation?.pointer_accuracy, range: [0, 1] },
+  masks: { title: 'validation masks right', value: (line) => line.validation?.mask_accuracy, range: [0, 1] },
   total: { title: 'training loss', value: (line) => line.losses.total },
   query: { title: 'training loss of answers', value: (line) => line.losses.query },
+  views: { title: 'training views right (machines)', value: (line) => line.views_right, range: [0, 1] },
   rate: { title: 'learning rate', value: (line) => line.learning_rate },
 };
 /** Files that are read at the same time. */

@@ -42,14 +42,15 @@ export const run: View = async (root, parameters, context) => {
   const reader = new MetricsReader(id);
   const draw = () => {
     const { lines } = reader;
-    const empty = stateOf(details) === 'training' ? 'no epoch has been evaluated yet' : details.model === 'pgn-machine' ? 'machines have no such curves' : 'this run has no metrics.jsonl';
-    losses.show(['total', 'query', 'pointers', 'masks', 'dgm'].flatMap((name) => series(lines, name, (line) => line.losses[name], name !== 'total' && name !== 'query')), empty);
+    const empty = stateOf(details) === 'training' ? 'no epoch has been evaluated yet' : 'this run has no metrics.jsonl';
+    losses.show(Object.keys(lines[0]?.losses ?? {}).flatMap((name) => series(lines, name, (line) => line.losses[name], name !== 'total')), empty);
     const best = details.results?.best_epoch ?? details.best_epoch ?? undefined;
     validation.show([
-      ...series(lines, 'F₁', (line) => line.validation.f1).map((one) => ({ ...one, best })),
-      ...series(lines, 'accuracy', (line) => line.validation.accuracy),
-      ...series(lines, 'pointers', (line) => line.validation.pointer_accuracy),
-      ...series(lines, 'masks', (line) => line.validation.mask_accuracy),
+      ...series(lines, 'F₁', (line) => line.validation?.f1).map((one) => ({ ...one, best })),
+      ...series(lines, 'accuracy', (line) => line.validation?.accuracy),
+      ...series(lines, 'pointers', (line) => line.validation?.pointer_accuracy),
+      ...series(lines, 'masks', (line) => line.validation?.mask_accuracy),
+      ...series(lines, 'views right', (line) => line.views_right),
     ], empty);
     rate.show(series(lines, 'learning rate', (line) => line.learning_rate), empty);
     // A constant needs no picture.

@@ -5,56 +5,95 @@
 //! are generic over [`Sources`]: whether it is recorded where the elements of a maximum came from.
 //! Training records it, rollouts do not, and run the same code.
 
-use fearless_simd::{f32x8, prelude::*, u32x8};
-use pgn_structures::Node;
+mod max;
+mod sum;
+
+use fearless_simd::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Graph,
     graph::Neighbours,
     kernels::{
-        LANES,
-        rows::{add_rows, axpy, chunks, gate, load, max_over_rows, store},
+        rows::{add_rows, axpy, max_over_rows},
         sources::Sources,
     },
-    recurrent::Weights,
+    recurrent::Layer,
     rows::Rows,
 };
 
 /// How many values become one, element by element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Over the complete graph, sums and means of messages cost O(n²·k): the algebra that makes a
+/// maximum O(n·k) does not hold for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Aggregation {
     /// The largest; of equals the one with the lowest index, forward and backward.
+    #[default]
     Max,
+    /// All of them added up, in the order of their nodes.
+    Sum,
+    /// Their sum divided by how many there are.
+    Mean,
 }
 
-/// Everything a node may hear.
+impl Aggregation {
+    /// Whether it is the paper's maximum, which config files leave out.
+    pub fn is_max(&self) -> bool {
+        *self == Aggregation::Max
+    }
+
+    /// What a sum of `count` values is multiplied by.
+    fn share(self, count: usize) -> f32 {
+        match self {
+            Aggregation::Max | Aggregation::Sum => 1.0,
+            Aggregation::Mean => 1.0 / count as f32,
+        }
+    }
+}
+
+/// Everything a node may hear of one head.
 #[derive(Clone, Copy)]
 pub struct Senders<'a> {
     pub graph: Graph,
     /// Who hears whom, for graphs that read pointers.
     pub neighbours: &'a Neighbours,
-    /// bⱼ \[n, k\]; empty where nobody sends.
+    /// bⱼ of all heads \[n, heads · k\]; empty where nobody sends.
     pub sent: &'a [f32],
+    pub head: usize,
+    pub heads: usize,
     /// What everybody hears in the complete graph, \[k\]: the aggregate of all bⱼ.
     pub by_all: &'a [f32],
 }
 
-/// A step of messages that is gone back through.
+impl Senders<'_> {
+    /// bⱼ of this head.
+    #[inline(always)]
+    fn of(&self, j: usize) -> &[f32] {
+        let k = self.by_all.len();
+        &self.sent[(j * self.heads + self.head) * k..][..k]
+    }
+}
+
+/// One head's messages of a step that is gone back through.
 pub struct Heard<'a> {
     pub graph: Graph,
     pub neighbours: &'a Neighbours,
-    pub z: &'a [f32],         // [n, k]
-    pub m: &'a [f32],         // [n, k]
-    pub sources: &'a [u32],   // as the forward pass left them
-    pub weights: &'a Weights, //
+    pub x: &'a [f32],       // [n, k]: what the layer read
+    pub m: &'a [f32],       // [n, k]
+    pub sources: &'a [u32], // as the forward pass left them
+    pub layer: &'a Layer,
+    pub head: usize,
 }
 
 /// Where the gradients of a step of messages go.
 pub struct HeardGradients<'a> {
-    pub mixed: &'a mut [f32], // [n, mix_width]: ∂a and ∂b are written, ∂c is left alone
-    pub z: &'a mut [f32],     // [n, k]: added to where ∂b is sparse
+    pub mixed: &'a mut [f32], // [n, width]: this head's ∂a and ∂b are written, the rest is left alone
+    pub x: &'a mut [f32],     // [n, k]: added to where ∂b is sparse
     pub sender: &'a mut [f32], // [k, k], as [out, in]: likewise
     pub by_all: &'a mut [f32], // [k], scratch
+    pub halves: &'a mut Vec<f32>, // a | b of every node, scratch
 }
 
 /// Messages.
@@ -62,25 +101,19 @@ impl Aggregation {
     /// Whether ∂b has so few elements that it goes its own way, past the products that all other
     /// gradients share.
     pub(crate) fn has_sparse_senders(self, graph: Graph) -> bool {
-        match self {
-            Aggregation::Max => graph == Graph::Complete,
-        }
+        self == Aggregation::Max && graph == Graph::Complete
     }
 
     /// How many sources a step over n nodes and k latents has.
     pub(crate) fn source_count(self, graph: Graph, n: usize, k: usize) -> usize {
-        match self {
-            Aggregation::Max => {
-                if graph == Graph::Complete {
-                    k
-                } else {
-                    n * k
-                }
-            }
+        match (self, graph) {
+            (Aggregation::Max, Graph::Complete) => k,
+            (Aggregation::Max, _) => n * k,
+            (Aggregation::Sum | Aggregation::Mean, _) => 0,
         }
     }
 
-    /// The aggregate of all bⱼ, for the complete graph.
+    /// The maximum of all bⱼ, for the complete graph; sums have no use for it.
     #[inline(always)]
     pub(crate) fn send_to_all<S: Simd>(
         self,
@@ -95,6 +128,7 @@ impl Aggregation {
                 sources.fill(0);
                 max_over_rows(simd, sent, (by_all.len(), 0), 0, by_all, sources);
             }
+            Aggregation::Sum | Aggregation::Mean => {}
         }
     }
 
@@ -112,7 +146,8 @@ impl Aggregation {
         sources: impl Sources,
     ) {
         match self {
-            Aggregation::Max => hear_max(simd, senders, first, mixed, m, sources),
+            Aggregation::Max => max::hear(simd, senders, first, mixed, m, sources),
+            Aggregation::Sum | Aggregation::Mean => sum::hear(self, simd, senders, first, mixed, m),
         }
     }
 
@@ -126,7 +161,10 @@ impl Aggregation {
         into: HeardGradients,
     ) {
         match self {
-            Aggregation::Max => hear_max_backward(simd, heard, d_m, into),
+            Aggregation::Max => max::hear_backward(simd, heard, d_m, into),
+            Aggregation::Sum | Aggregation::Mean => {
+                sum::hear_backward(self, simd, heard, d_m, into);
+            }
         }
     }
 }
@@ -137,6 +175,7 @@ impl Aggregation {
     pub(crate) fn nothing(self) -> f32 {
         match self {
             Aggregation::Max => f32::NEG_INFINITY,
+            Aggregation::Sum | Aggregation::Mean => 0.0,
         }
     }
 
@@ -152,26 +191,54 @@ impl Aggregation {
     ) {
         match self {
             Aggregation::Max => max_over_rows(simd, rows, (into.len(), 0), first, into, sources),
+            Aggregation::Sum | Aggregation::Mean => add_rows(simd, rows, into.len(), into),
         }
     }
 
-    /// Takes in the aggregate of rows that come later.
-    pub(crate) fn join(self, into: &mut [f32], later: &[f32]) {
+    /// The readout of all rows, from the readouts of consecutive blocks of them.
+    ///
+    /// How many blocks there are depends on the threads. A maximum does not; a sum in floating
+    /// point does, so it is taken over all rows again, one after the other.
+    #[inline(always)]
+    pub(crate) fn join<S: Simd>(
+        self,
+        simd: S,
+        blocks: &[Vec<f32>],
+        [z, h]: [&[f32]; 2],
+        into: &mut [f32],
+    ) {
         match self {
             Aggregation::Max => {
-                for (value, &later) in into.iter_mut().zip(later) {
-                    if later > *value {
-                        *value = later;
+                for block in blocks {
+                    for (value, &later) in into.iter_mut().zip(block) {
+                        if later > *value {
+                            *value = later;
+                        }
                     }
                 }
             }
+            Aggregation::Sum | Aggregation::Mean => {
+                let (into_z, into_h) = into.split_at_mut(into.len() / 2);
+                self.see(simd, z, 0, into_z, ());
+                self.see(simd, h, 0, into_h, ());
+            }
+        }
+    }
+
+    /// What is left to do once all `nodes` rows were seen.
+    #[inline(always)]
+    pub(crate) fn finish(self, nodes: usize, into: &mut [f32]) {
+        if self == Aggregation::Mean {
+            let share = self.share(nodes);
+            into.iter_mut().for_each(|value| *value *= share);
         }
     }
 
     /// Sends d · weights, the gradient of a readout, back to the rows it came from.
     #[inline(always)]
-    pub(crate) fn readout_backward(
+    pub(crate) fn readout_backward<S: Simd>(
         self,
+        simd: S,
         d: f32,
         weights: &[f32],
         sources: &[u32],
@@ -184,138 +251,11 @@ impl Aggregation {
                     d_rows[from as usize * k + dimension] += d * weight;
                 }
             }
-        }
-    }
-}
-
-/// mᵢ = maxⱼ ReLU(aᵢ + bⱼ) = ReLU(aᵢ + maxⱼ bⱼ): exact, as rounding is monotone, and so is ReLU.
-#[inline(always)]
-fn hear_max<S: Simd, F: Sources>(
-    simd: S,
-    senders: Senders,
-    first: usize,
-    mixed: Rows,
-    m: &mut [f32],
-    mut sources: F,
-) {
-    let k = senders.by_all.len();
-    let zero = f32x8::splat(simd, 0.0);
-    let rows = m.chunks_exact_mut(k).zip(mixed.iter());
-    match senders.graph {
-        // A node that hears only itself: its sender's half is part of a.
-        Graph::SelfOnly => {
-            for (m, mixed) in rows {
-                for at in chunks(k) {
-                    store(load(simd, mixed, at).max(zero), m, at);
-                }
+            Aggregation::Sum | Aggregation::Mean => {
+                let d = d * self.share(d_rows.len() / weights.len());
+                d_rows.chunks_exact_mut(weights.len()).for_each(|row| axpy(simd, d, weights, row));
             }
         }
-        Graph::Complete => {
-            for (m, mixed) in rows {
-                for at in chunks(k) {
-                    let sum = load(simd, mixed, at) + load(simd, senders.by_all, at);
-                    store(sum.max(zero), m, at);
-                }
-            }
-        }
-        Graph::Symmetric | Graph::Directed => {
-            let sent = |j: Node| senders.sent[j as usize * k..][..k].as_chunks::<LANES>().0;
-            for (i, (m, mixed)) in rows.enumerate() {
-                let a = mixed[..k].as_chunks::<LANES>().0;
-                let m = m.as_chunks_mut::<LANES>().0;
-                let list = senders.neighbours.of(first + i);
-                let nearest = sent(list[0]);
-                if let [_] = list {
-                    for (m, (a, b)) in m.iter_mut().zip(a.iter().zip(nearest)) {
-                        let sum = f32x8::load_array_ref(simd, a) + f32x8::load_array_ref(simd, b);
-                        sum.max(zero).store_array(m);
-                    }
-                    continue;
-                }
-                for (at, (m, a)) in m.iter_mut().zip(a).enumerate() {
-                    let mut top = f32x8::load_array_ref(simd, &nearest[at]);
-                    let mut from = F::all(simd, list[0]);
-                    for &j in &list[1..] {
-                        let new = f32x8::load_array_ref(simd, &sent(j)[at]);
-                        let higher = new.simd_gt(top);
-                        top = higher.select(new, top);
-                        from = F::replace(simd, higher, j, from);
-                    }
-                    sources.set(i * k + at * LANES, from);
-                    (f32x8::load_array_ref(simd, a) + top).max(zero).store_array(m);
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn hear_max_backward<S: Simd>(simd: S, heard: Heard, d_m: &[f32], into: HeardGradients) {
-    let (k, width) = (into.by_all.len(), heard.weights.mix_width);
-    // m = ReLU(a + max b): ∂a …
-    let rows = heard.m.chunks_exact(k).zip(d_m.chunks_exact(k));
-    for ((m, d_m), d_mixed) in rows.zip(into.mixed.chunks_exact_mut(width)) {
-        gate(simd, m, d_m, &mut d_mixed[..k]);
-    }
-    // … and from it ∂b.
-    match heard.graph {
-        Graph::Symmetric | Graph::Directed => {
-            listed_backward(simd, k, heard.neighbours, heard.sources, into.mixed);
-        }
-        Graph::Complete => complete_backward(simd, k, heard, into),
-        Graph::SelfOnly => {}
-    }
-}
-
-/// Each element of ∂a goes back to the neighbour it came from.
-#[inline(always)]
-fn listed_backward<S: Simd>(
-    simd: S,
-    k: usize,
-    neighbours: &Neighbours,
-    sources: &[u32],
-    d_mixed: &mut [f32],
-) {
-    let zero = f32x8::splat(simd, 0.0);
-    for row in d_mixed.chunks_exact_mut(3 * k) {
-        for part in row[2 * k..].as_chunks_mut::<LANES>().0 {
-            zero.store_array(part);
-        }
-    }
-    // Rows are read and written in one matrix, in vectors: row i begins at vector i · width.
-    let (d_mixed, width) = (d_mixed.as_chunks_mut::<LANES>().0, 3 * k / LANES);
-    let sender = 2 * k / LANES;
-    for (i, sources) in sources.chunks_exact(k).enumerate() {
-        let list = neighbours.of(i);
-        for (at, source) in sources.as_chunks::<LANES>().0.iter().enumerate() {
-            let d = f32x8::load_array_ref(simd, &d_mixed[i * width + at]);
-            if let [only] = list {
-                let target = &mut d_mixed[*only as usize * width + sender + at];
-                (f32x8::load_array_ref(simd, target) + d).store_array(target);
-                continue;
-            }
-            let from = u32x8::load_array_ref(simd, source);
-            for &j in list {
-                let mine = from.simd_eq(u32x8::splat(simd, j)).select(d, zero);
-                let target = &mut d_mixed[j as usize * width + sender + at];
-                (f32x8::load_array_ref(simd, target) + mine).store_array(target);
-            }
-        }
-    }
-}
-
-/// The complete graph's ∂b has one non-zero element a dimension, Σᵢ ∂aᵢ at its source. Adds its
-/// share to ∂z and to the gradient of the sender weights.
-#[inline(always)]
-fn complete_backward<S: Simd>(simd: S, k: usize, heard: Heard, into: HeardGradients) {
-    let sender_t = Rows::new(&heard.weights.mix_t[2 * k * k..], k);
-    let z = Rows::new(heard.z, k);
-    into.by_all.fill(0.0);
-    add_rows(simd, into.mixed, 3 * k, into.by_all);
-    for (d, (&total, &from)) in into.by_all.iter().zip(heard.sources).enumerate() {
-        let from = from as usize;
-        axpy(simd, total, sender_t.row(d), &mut into.z[from * k..][..k]);
-        axpy(simd, total, z.row(from), &mut into.sender[d * k..][..k]);
     }
 }
 
@@ -323,7 +263,7 @@ fn complete_backward<S: Simd>(simd: S, k: usize, heard: Heard, into: HeardGradie
 mod tests {
     use super::*;
     use crate::simd::{SimdLevel, with_simd};
-    use pgn_structures::Rng;
+    use pgn_structures::{Node, Rng};
 
     const LEVELS: [fn() -> SimdLevel; 2] = [SimdLevel::best, SimdLevel::portable];
 
@@ -350,7 +290,7 @@ mod tests {
             let mut unrecorded = m.clone();
             with_simd!(level(), simd => {
                 max.send_to_all(simd, &sent, &mut by_all, &mut sources[..k]);
-                let senders = Senders { graph, neighbours: &neighbours, sent: &sent, by_all: &by_all };
+                let senders = Senders { graph, neighbours: &neighbours, sent: &sent, by_all: &by_all, head: 0, heads: 1 };
                 let mixed = Rows::new(&mixed, 2 * k);
                 max.hear(simd, senders, 0, mixed, &mut m, &mut sources[..]);
                 max.hear(simd, senders, 0, mixed, &mut unrecorded, ());
@@ -399,8 +339,46 @@ mod tests {
                 max.see(simd, &rows[..4 * k], 0, &mut first, ());
                 max.see(simd, &rows[4 * k..], 4, &mut second, ());
             });
-            max.join(&mut first, &second);
-            assert_eq!(first, whole);
+            let mut joined = [first, vec![max.nothing(); k]].concat();
+            let later = [second, vec![max.nothing(); k]].concat();
+            with_simd!(level(), simd => max.join(simd, &[later], [&rows, &rows], &mut joined));
+            assert_eq!(joined[..k], whole);
+        }
+    }
+
+    /// Sums and means of messages are those of all pairs, added up one after the other.
+    #[test]
+    fn sums_go_over_every_edge() {
+        for (n, k) in [(1, 8), (2, 8), (21, 32)] {
+            let (mixed, sent) = (rounded(n * 2 * k, 6), rounded(n * k, 7));
+            let pointers: Vec<Node> = (0..n).map(|i| (i * 7 % n / 2) as Node).collect();
+            for graph in [Graph::Complete, Graph::Symmetric, Graph::Directed] {
+                let mut neighbours = Neighbours::default();
+                neighbours.rebuild(graph, &pointers);
+                for level in LEVELS {
+                    let (mut sums, mut means) = (vec![0.0; n * k], vec![0.0; n * k]);
+                    let by_all = &vec![0.0; k];
+                    with_simd!(level(), simd => {
+                        let senders =
+                            Senders { graph, neighbours: &neighbours, sent: &sent, by_all, head: 0, heads: 1 };
+                        let mixed = Rows::new(&mixed, 2 * k);
+                        Aggregation::Sum.hear(simd, senders, 0, mixed, &mut sums, ());
+                        Aggregation::Mean.hear(simd, senders, 0, mixed, &mut means, ());
+                    });
+                    for at in 0..n * k {
+                        let (i, d) = (at / k, at % k);
+                        let heard: Vec<usize> = match graph {
+                            Graph::Complete => (0..n).collect(),
+                            _ => neighbours.of(i).iter().map(|&j| j as usize).collect(),
+                        };
+                        let message =
+                            |&j: &usize| (mixed[i * 2 * k + d] + sent[j * k + d]).max(0.0);
+                        let sum = heard.iter().map(message).fold(0.0, |sum, next| sum + next);
+                        assert_eq!(sums[at], sum, "{graph:?}, n = {n}");
+                        assert_eq!(means[at], sum * (1.0 / heard.len() as f32), "{graph:?}");
+                    }
+                }
+            }
         }
     }
 }

@@ -1,0 +1,181 @@
+"""Machines: data structures learnt micro-step by micro-step, and proved exact for every n.
+
+A program is a class with the names of its fields, registers, states and operations, and a method
+``step`` that reads a few fields around the registers, writes a few, and names the next state. A
+network learns what it does on every view that a step can have; the certificate says that it has.
+
+>>> class Last:
+...     \"\"\"Finds the end of a linked list, and puts a node in front of another.\"\"\"
+...     name = "last"
+...     pointers = ["next"]
+...     registers = ["x", "y"]
+...     states = ["walk", "put", "end", "done"]
+...     halts = {"end": pgn.machines.Node("x"), "done": None}
+...     operations = {"last": ("walk", ["x"]), "put": ("put", ["x", "y"])}
+...     invariants = [pgn.machines.acyclic(down=["next"])]
+...     def step(self, state, memory):
+...         x = memory.register("x")
+...         if state == "put":
+...             if memory.pointer(x, "next") is not None or memory.pointer(
+...                 memory.register("y"), "next"
+...             ) is not None:
+...                 return "done"
+...             memory.set_pointer(x, "next", memory.register("y"))
+...             return "done"
+...         memory.visit(x)
+...         following = memory.pointer(x, "next")
+...         if following is None:
+...             return "end"
+...         memory.set_register("x", following)
+...         return "walk"
+>>> machine = pgn.machines.train(Last, epochs=300)
+>>> machine.certify()
+Certificate(program='last', certified=True, views=14)
+>>> memory = machine.compile().start(4)
+>>> memory.apply("put", 2, 0), memory.apply("last", 2)
+(None, 0)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+from pgn import _native
+from pgn._arrays import whole
+from pgn.machines._declared import Declared, registered
+from pgn.machines._machine import (
+    Certificate,
+    Machine,
+    Outcome,
+    PathAggregate,
+    State,
+    loaded,
+    read,
+)
+from pgn.machines._program import (
+    Halt,
+    Invariant,
+    Memory,
+    Node,
+    Program,
+    Refused,
+    acyclic,
+    inverse,
+    unshared,
+)
+
+__all__ = [
+    "BUILT_IN",
+    "Certificate",
+    "Halt",
+    "Invariant",
+    "Machine",
+    "Memory",
+    "Node",
+    "Outcome",
+    "PathAggregate",
+    "Program",
+    "Refused",
+    "State",
+    "acyclic",
+    "certify",
+    "compile",
+    "inverse",
+    "load",
+    "train",
+    "unshared",
+]
+
+
+def train(
+    program: str | type[Any] | Any,
+    *,
+    seed: SupportsIndex = 0,
+    epochs: SupportsIndex | None = None,
+    out: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    callback: Callable[[int, int, float, int, int], object] | None = None,
+    **settings: Any,
+) -> Machine:
+    """Trains a machine: a built-in program by name (``"dsu"``, ``"lct"``, ``"forest"``,
+    ``"splay"``, ``"heap"``), or a class like :class:`Program`.
+
+    >>> machine = pgn.machines.train("dsu", epochs=400)
+    >>> machine.certify()
+    Certificate(program='dsu', certified=True, views=40)
+
+    ``callback`` is told steps done, steps in all, the loss, and how many views are right of how
+    many; if it returns something true, training stops, to be resumed in ``out``. Other keywords
+    are those of the run's ``config.toml`` (``learning_rate``, ``batch``, ``data``, ``network``…).
+    """
+    named = isinstance(program, str)
+    native = None if named else registered(program)
+    given: dict[str, Any] = {"model": "pgn-machine", "seed": whole("seed", seed)}
+    given["task"] = program if named else Declared(program).name
+    if epochs is not None:
+        given["epochs"] = whole("epochs", epochs)
+    with tempfile.TemporaryDirectory(prefix="pgn-") as temporary:
+        directory = Path(temporary if out is None else out)
+
+        def observe(*told: Any) -> bool:
+            return bool(callback is not None and callback(*told))
+
+        stopped = _native.train_machine_in(
+            json.dumps({**given, **settings}), directory, threads, native, observe
+        )
+        if stopped is not None:
+            raise RuntimeError(
+                f"stopped after step {stopped}; train again with the same settings and out"
+            )
+        own = None if named else program
+        return Machine(read(directory), _native.Machine(directory, native), own)
+
+
+#: Machines that come with the package, trained and certified.
+BUILT_IN = ("dsu", "lct", "forest", "splay", "heap")
+
+
+def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:
+    """Loads the run directory of a machine; ``program`` is the class of one that is not built in.
+
+    ``"dsu"``, ``"lct"``, ``"forest"``, ``"splay"`` and ``"heap"`` are trained machines that come
+    with the package, if there is no such directory.
+
+    >>> pgn.machines.load("lct")
+    Machine('lct', network, certified=True)
+    >>> _ = pgn.machines.train("dsu", epochs=400, out="runs/dsu-machine")
+    >>> pgn.machines.load("runs/dsu-machine")
+    Machine('dsu', network, certified=False)
+    """
+    path = Path(directory)
+    if not path.exists() and str(directory) in BUILT_IN:
+        files = dict(_native.built_in_machine(str(directory)))
+        return Machine(files, loaded(files, None))
+    return Machine(read(path), _native.Machine(path, registered(program)), program)
+
+
+def certify(machine: Machine) -> Certificate:
+    """Compares a machine's network with its program on every consistent view.
+
+    The certificate is true if they agree on all of them: the network then executes the program for
+    every n.
+
+    >>> bool(pgn.certify(pgn.machines.train("dsu", epochs=1)))  # hardly trained
+    False
+    """
+    return machine.certify()
+
+
+def compile(machine: Machine) -> Machine:  # noqa: A001
+    """A certified machine as decision trees: no network any more, and fast.
+
+    >>> sets = pgn.compile(pgn.machines.train("dsu", epochs=400)).start(1000)
+    >>> sets.apply("query_union", 3, 5), sets.apply("query_union", 5, 3)
+    (True, False)
+    """
+    return machine.compile()

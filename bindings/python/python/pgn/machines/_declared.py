@@ -1,0 +1,176 @@
+"""Programs in the words of the native half, and their steps, run as far as answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from pgn import _native
+from pgn.machines._program import Halt, Node
+
+
+class _Unread(BaseException):
+    """Ends a run of a step at a read whose answer is not known yet."""
+
+
+class _Undefined(BaseException):
+    """Ends a step that reads a field of nil."""
+
+
+class _Recorder:
+    """A memory that knows the answers to the first reads, and collects what comes after them."""
+
+    def __init__(self, program: Declared, answers: Sequence[Any], done: int) -> None:
+        self._program, self._answers = program, answers
+        self._done, self._read, self._at = done, 0, 0
+        self.commands: list[tuple[str, int | None, int | None, int | None]] = []
+
+    def _command(
+        self, kind: str, node: int | None, field: int | None, value: int | None
+    ) -> None:
+        if self._at >= self._done:
+            self.commands.append((kind, node, field, value))
+        self._at += 1
+
+    def _ask(self, kind: str, node: int | None, field: int | None, value: int | None = None) -> Any:
+        self._command(kind, node, field, value)
+        if self._read == len(self._answers):
+            raise _Unread
+        self._read += 1
+        return self._answers[self._read - 1]
+
+    @staticmethod
+    def _there(node: int | None) -> int:
+        if node is None:
+            raise _Undefined
+        return node
+
+    def register(self, name: str) -> Any:
+        return self._ask("register", None, self._program.number("registers", name))
+
+    def pointer(self, node: int | None, field: str) -> Any:
+        return self._ask("pointer", self._there(node), self._program.number("pointers", field))
+
+    def bit(self, node: int | None, name: str) -> Any:
+        return self._ask("bit", self._there(node), self._program.number("bits", name))
+
+    def less(self, a: int | None, b: int | None) -> Any:
+        return self._ask("less", self._there(a), None, self._there(b))
+
+    def control(self, name: str) -> Any:
+        index = self._program.number("control_names", name)
+        return self._program.controls[index][1][self._ask("control", None, index)]
+
+    def set_register(self, name: str, to: int | None) -> None:
+        self._command("set_register", None, self._program.number("registers", name), to)
+
+    def set_pointer(self, node: int | None, field: str, to: int | None) -> None:
+        index = self._program.number("pointers", field)
+        self._command("set_pointer", self._there(node), index, to)
+
+    def toggle(self, node: int | None, name: str) -> None:
+        self._command("toggle", self._there(node), self._program.number("bits", name), None)
+
+    def set_control(self, name: str, value: str) -> None:
+        index = self._program.number("control_names", name)
+        values = self._program.controls[index][1]
+        if value not in values:
+            raise ValueError(f"{name} is set to {value!r}; expected one of {', '.join(values)}")
+        self._command("set_control", None, index, values.index(value))
+
+    def visit(self, node: int | None) -> None:
+        self.mark(node, "visit")
+
+    def mark(self, node: int | None, name: str) -> None:
+        self._command("mark", self._there(node), self._program.number("all_marks", name), None)
+
+
+class Declared:
+    """A program in the words of the native half."""
+
+    def __init__(self, program: Any) -> None:
+        made = program() if isinstance(program, type) else program
+        if not callable(getattr(made, "step", None)):
+            raise TypeError(
+                f"the program is {program!r}; expected the name of one or a class with a method "
+                "step(state, memory)"
+            )
+        self._step: Callable[[str, Any], str | None] = made.step
+        self.name: str = getattr(made, "name", type(made).__name__)
+        self.version = int(getattr(made, "version", 1))
+        self.pointers = self._names(made, "pointers")
+        self.bits = self._names(made, "bits")
+        self.marks = self._names(made, "marks")
+        self.all_marks = ["visit", *self.marks]
+        self.registers = self._names(made, "registers")
+        self.states = self._names(made, "states")
+        controls = getattr(made, "controls", {})
+        self.controls = [(name, list(values)) for name, values in controls.items()]
+        self.control_names = list(controls)
+        self.halts = [(state, *_ending(halt)) for state, halt in made.halts.items()]
+        for state in made.halts:
+            self.number("states", state)
+        self.operations = [
+            (name, entry, list(arguments), list((rest[0] if rest else {}).items()))
+            for name, (entry, arguments, *rest) in made.operations.items()
+        ]
+        self.invariants = [
+            _Numbered(
+                one.sentence,
+                one.kind,
+                [self.number("pointers", field) for field in one.up],
+                [self.number("pointers", field) for field in one.down],
+            )
+            for one in getattr(made, "invariants", ())
+        ]
+
+    def _names(self, made: Any, what: str) -> list[str]:
+        names = getattr(made, what, ())
+        if isinstance(names, str):
+            raise ValueError(f"{what} is {names!r}; expected a list of names")
+        return list(names)
+
+    def number(self, what: str, name: str) -> int:
+        names: list[str] = getattr(self, what)
+        if name not in names:
+            plain = what.replace("control_names", "controls").replace("all_marks", "marks")
+            raise ValueError(
+                f"the program `{self.name}` has no {name!r} among its {plain}; expected one of "
+                f"{', '.join(names)}"
+            )
+        return names.index(name)
+
+    def run(self, state: int, answers: Sequence[Any], done: int) -> Any:
+        """Runs a step as far as the answers go: what it did since, and the next state at its end."""
+        memory = _Recorder(self, answers, done)
+        try:
+            following = self._step(self.states[state], memory)
+        except _Unread:
+            return memory.commands, False, None
+        except _Undefined:
+            return memory.commands, True, None
+        if following is None:
+            return memory.commands, True, None
+        return memory.commands, True, self.number("states", following)
+
+
+class _Numbered(NamedTuple):
+    sentence: str
+    kind: str
+    up: list[int]
+    down: list[int]
+
+
+def _ending(halt: Halt) -> tuple[str, str]:
+    if halt is None:
+        return "done", ""
+    if isinstance(halt, bool):
+        return ("yes" if halt else "no"), ""
+    if isinstance(halt, Node):
+        return "node", halt.register
+    return "refused", halt.reason
+
+
+def registered(program: Any) -> _native.Registered | None:
+    """Makes a program known by its name; ``None`` for one that is built in."""
+    return None if program is None else _native.Registered(Declared(program))

@@ -1,0 +1,91 @@
+//! `pgn models`: every model in a line; and what help texts and errors say about models.
+
+use anyhow::{Result, bail};
+use pgn_engine::Preset;
+use pgn_structures::did_you_mean;
+use serde::Serialize;
+
+use crate::{listing, machine::MACHINE_MODEL, output};
+
+/// List the models: what --model can name
+///
+/// The paper's models come first, in the order of its tables. `pgn train --model NAME` trains one;
+/// docs/models.md says more about each.
+#[derive(clap::Args)]
+#[command(after_long_help = "Examples:
+  pgn models
+  pgn models --json")]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A model that can be trained.
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    summary: &'static str,
+    /// Whether it is one of the paper's.
+    in_paper: bool,
+}
+
+impl Args {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<()> {
+        if self.json {
+            return output::print_json(&all().collect::<Vec<_>>());
+        }
+        let lines = |in_paper: bool| {
+            let some = all().filter(move |model| model.in_paper == in_paper);
+            some.map(|model| (model.name.to_owned(), model.summary.to_owned())).collect()
+        };
+        let groups = [("The paper's models", lines(true)), ("Beyond the paper", lines(false))];
+        output::print(&listing::render(&groups))?;
+        output::next("pgn train --task dsu --model pgn --epochs 1000 --out runs/dsu-pgn");
+        Ok(())
+    }
+}
+
+fn all() -> impl Iterator<Item = Listed> {
+    let presets = Preset::ALL.iter().map(|preset| Listed {
+        name: preset.name,
+        summary: preset.summary,
+        in_paper: preset.in_paper,
+    });
+    let machine = Listed {
+        name: MACHINE_MODEL,
+        summary: "learns a program micro-step by micro-step; exact for every n once certified",
+        in_paper: false,
+    };
+    presets.chain([machine])
+}
+
+/// `--model`'s help, with every name.
+pub fn help() -> String {
+    let names: Vec<&str> = all().map(|model| model.name).collect();
+    format!("The model: {} (`pgn models` says what each is) [default: pgn]", names.join(", "))
+}
+
+/// Refuses a name that no model has.
+pub fn check(name: &str) -> Result<()> {
+    let names: Vec<&str> = all().map(|model| model.name).collect();
+    if !names.contains(&name) {
+        let hint = did_you_mean(name, names.iter().copied());
+        bail!("there is no model '{name}'; expected one of {}{hint}", names.join(", "));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_models_too() {
+        assert!(help().contains("pgn-asym, ") && help().contains("pgn-machine (`pgn models`"));
+        assert!(check("pgn").is_ok() && check(MACHINE_MODEL).is_ok());
+        let error = check("pgn-machne").unwrap_err().to_string();
+        assert!(error.ends_with("(did you mean pgn-machine?)"), "{error}");
+    }
+}

@@ -1,0 +1,57 @@
+//! What the documentation says about settings is what the program does.
+
+use std::{collections::BTreeMap, path::Path};
+
+use pgn_lab::{RunConfig, machine::MachineConfig};
+use toml::{Table, Value};
+
+/// The rows of the tables under a heading of docs/config.md: key and second column.
+fn documented(heading: &str) -> BTreeMap<String, String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = text.split_once(&format!("## {heading}\n")).unwrap();
+    let section = rest.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|row| {
+        let mut cells = row.split(" | ");
+        let key = cells.next().unwrap().trim_end_matches('`').to_owned();
+        let value = cells.next().unwrap().trim_matches('`').to_owned();
+        assert!(cells.next().is_some_and(|meaning| meaning.len() > 5), "{row}");
+        (key, value)
+    })
+    .collect()
+}
+
+fn flat(prefix: &str, table: &Table, all: &mut BTreeMap<String, String>) {
+    for (key, value) in table {
+        let key = format!("{prefix}{key}");
+        match value {
+            Value::Table(inner) => flat(&format!("{key}."), inner, all),
+            value => drop(all.insert(key, value.to_string())),
+        }
+    }
+}
+
+fn defaults(text: &str) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    flat("", &text.parse().unwrap(), &mut all);
+    all
+}
+
+#[test]
+fn every_setting_is_documented_with_its_default() {
+    let config = RunConfig::resolve(Table::new()).unwrap();
+    assert_eq!(documented("All models but `pgn-machine`"), defaults(&config.to_toml()));
+    let config = MachineConfig::resolve(Table::new()).unwrap();
+    assert_eq!(documented("`pgn-machine`"), defaults(&config.to_toml()));
+}
+
+#[test]
+fn every_setting_that_is_written_only_if_used_exists() {
+    for (key, value) in documented("Keys that are written only if used") {
+        let settings: Table = format!("{key} = {value}").parse().unwrap();
+        let error = RunConfig::resolve(settings).map_or_else(|e| e.to_string(), |_| String::new());
+        // Alone it may be refused, for want of a file or of another model, but it is known.
+        assert!(!error.contains("unknown"), "{key}: {error}");
+    }
+}

@@ -1,0 +1,48 @@
+//! What cannot be done is refused at once, and what is ended leaves nothing behind.
+#![cfg(unix)]
+
+mod common;
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use common::{SMALL, names, refused, start, wait_until};
+
+#[test]
+fn too_many_threads_and_too_large_models_are_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let begun = Instant::now();
+    for (arguments, expected) in [
+        (format!("train --threads 20000 --out run {SMALL}"), "--threads is 20000; expected from 1"),
+        (
+            "reproduce --jobs 20000 --out grid".to_owned(),
+            "--jobs is 20000; expected from 1 to 1024",
+        ),
+        ("train --nodes 1000000 --out large".to_owned(), "GiB of memory"),
+        ("train --latents 1000000 --out wide".to_owned(), "k is 1000000"),
+    ] {
+        let sentence = refused(here, &arguments);
+        assert!(sentence.contains(expected), "{arguments}: {sentence}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_data_set_that_is_not_finished_leaves_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for signal in ["-INT", "-TERM"] {
+        // Large enough to be caught in the middle of writing it.
+        let mut child =
+            start(here, "generate --task lct --nodes 200 --count 150 --out set.safetensors");
+        wait_until("a temporary file", || !names(here).is_empty());
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(130), "{signal}");
+        assert!(names(here).is_empty(), "{signal}: {:?}", names(here));
+    }
+}

@@ -1,0 +1,61 @@
+//! What the tensors of `model.safetensors` are called.
+
+use crate::Config;
+
+/// A weight and its bias.
+type Pair = [&'static str; 2];
+
+/// The message functions of a processor: of the learnt pointers, of further pointer types, and of
+/// an input graph.
+const MESSAGES: [[Pair; 4]; 2] = [
+    [
+        ["message.weight", "message.bias"],
+        ["message.2.weight", "message.2.bias"],
+        ["message.3.weight", "message.3.bias"],
+        ["message.4.weight", "message.4.bias"],
+    ],
+    [
+        ["pointer.message.weight", "pointer.message.bias"],
+        ["pointer.message.2.weight", "pointer.message.2.bias"],
+        ["pointer.message.3.weight", "pointer.message.3.bias"],
+        ["pointer.message.4.weight", "pointer.message.4.bias"],
+    ],
+];
+
+const UPDATES: [Pair; 2] =
+    [["update.weight", "update.bias"], ["pointer.update.weight", "pointer.update.bias"]];
+
+/// Query and key of each pointer type.
+pub const ATTENTION: [Pair; 4] = [
+    ["query.weight", "key.weight"],
+    ["query.2.weight", "key.2.weight"],
+    ["query.3.weight", "key.3.weight"],
+    ["query.4.weight", "key.4.weight"],
+];
+
+/// The tensors of one processor.
+#[derive(Clone, Debug)]
+pub struct LayerNames {
+    pub messages: Vec<Pair>,
+    pub update: Pair,
+}
+
+impl LayerNames {
+    /// The processor that the answer is read from (0), or the one that only pointers read (1).
+    pub fn of(config: &Config, processor: usize) -> LayerNames {
+        LayerNames {
+            messages: MESSAGES[processor][..config.heads()].to_vec(),
+            update: UPDATES[processor],
+        }
+    }
+
+    /// Adds the shapes of all of them.
+    pub fn add(&self, k: usize, add: &mut impl FnMut(&'static str, &[usize])) {
+        for [weight, bias] in &self.messages {
+            add(weight, &[k, 2 * k]);
+            add(bias, &[k]);
+        }
+        add(self.update[0], &[k, (self.messages.len() + 1) * k]);
+        add(self.update[1], &[k]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Settings as TOML: laid over each other, compared, and found again in the file they came from.
+
+use std::{collections::BTreeMap, path::Path};
+
+use toml::{
+    Table, Value,
+    de::{DeTable, DeValue},
+};
+
+use crate::{Error, files};
+
+/// Lays `over` over `under`, table by table.
+pub fn overlay(under: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => overlay(under, over),
+            (Some(Value::Float(under)), Value::Integer(over)) => *under = over as f64,
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Every value by its dotted key.
+pub(crate) fn flat(value: Option<Value>) -> BTreeMap<String, String> {
+    let mut flat = BTreeMap::new();
+    flatten("", value, &mut flat);
+    flat
+}
+
+fn flatten(prefix: &str, value: Option<Value>, flat: &mut BTreeMap<String, String>) {
+    match value {
+        Some(Value::Table(table)) => {
+            for (key, value) in table {
+                let dot = if prefix.is_empty() { "" } else { "." };
+                flatten(&format!("{prefix}{dot}{key}"), Some(value), flat);
+            }
+        }
+        Some(value) => {
+            flat.insert(prefix.to_owned(), value.to_string());
+        }
+        None => {}
+    }
+}
+
+/// What a run is, first; then the other settings.
+const FIRST: [&str; 4] = ["task", "model", "seed", "epochs"];
+
+/// The first key whose values differ, with both: what is most telling comes first.
+pub(crate) fn difference(
+    ours: &BTreeMap<String, String>,
+    theirs: &BTreeMap<String, String>,
+) -> Option<(String, String, String)> {
+    let first = FIRST.iter().map(|key| (*key).to_owned());
+    let mut keys = first.chain(ours.keys().chain(theirs.keys()).cloned());
+    keys.find(|key| ours.get(key) != theirs.get(key)).map(|key| {
+        let value = |flat: &BTreeMap<String, String>| {
+            flat.get(&key).cloned().unwrap_or_else(|| "absent".to_owned())
+        };
+        let values = (value(ours), value(theirs));
+        (key, values.0, values.1)
+    })
+}
+
+/// What is wrong with settings that are not read from a text, in one line that begins with the key.
+pub(crate) fn wrong(error: &toml::de::Error) -> String {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let text = error.to_string();
+    let key = text.lines().rev().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
+    match key {
+        Some(key) => format!("{key}: {what}"),
+        None => what,
+    }
+}
+
+/// What is wrong with a TOML file, in one sentence with its line and key.
+pub(crate) fn wrong_in(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let start = error.span().map(|span| span.start).filter(|&at| text.is_char_boundary(at));
+    // What is missing has no line.
+    let Some(start) = start.filter(|_| !what.starts_with("missing field")) else {
+        return Error::file(path, what);
+    };
+    let line = text[..start].matches('\n').count();
+    let key = text.lines().nth(line).and_then(|line| line.split_once('='));
+    let key = key.map(|(key, _)| key.trim()).filter(|key| !what.contains(&format!("`{key}`")));
+    let key = key.map_or(String::new(), |key| format!("{key}: "));
+    Error::file(path, format!("line {}: {key}{what}", line + 1))
+}
+
+/// The same error with the file and line of the setting that it is about, if `path` has it.
+///
+/// Settings come from a file and from flags, and are checked together; this is for the error that
+/// comes out of it.
+pub fn located(error: Error, path: &Path) -> Error {
+    let Error::Config(what) = &error else { return error };
+    let Some(text) = files::read_text(path).ok() else { return error };
+    // Every sentence about a setting begins with its key; an unknown one is in backticks.
+    let key = match what.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
+        Some((key, _)) => key,
+        None => what.split([' ', ':']).next().unwrap_or_default(),
+    };
+    match line_of(&text, key) {
+        Some(line) => Error::file(path, format!("line {line}: {what}")),
+        None => error,
+    }
+}
+
+/// The line of a dotted key.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut parts = key.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        match (parts.peek(), value.get_ref()) {
+            (None, _) => return Some(1 + text.get(..name.span().start)?.matches('\n').count()),
+            (Some(_), DeValue::Table(inner)) => table = inner,
+            _ => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_found_in_its_file() {
+        let text = "epochs = 3\n\n[data]\nnodes = [1]\n[network]\nlosses.query = 2\n";
+        assert_eq!(line_of(text, "epochs"), Some(1));
+        assert_eq!(line_of(text, "data.nodes"), Some(4));
+        assert_eq!(line_of(text, "network.losses.query"), Some(6));
+        assert_eq!(line_of(text, "data.ops"), None);
+        assert_eq!(line_of("= broken", "epochs"), None);
+    }
+
+    #[test]
+    fn what_a_run_is_comes_before_how_it_was_trained() {
+        let of = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+        };
+        let ours: BTreeMap<_, _> = of(&[("batch", "1"), ("task", "dsu")]);
+        let theirs: BTreeMap<_, _> = of(&[("batch", "2"), ("task", "lct")]);
+        let (key, ..) = difference(&ours, &theirs).unwrap();
+        assert_eq!(key, "task");
+        assert_eq!(difference(&ours, &ours), None);
+        let absent = difference(&ours, &of(&[("task", "dsu")])).unwrap();
+        assert_eq!(absent, ("batch".into(), "1".into(), "absent".into()));
+    }
+}

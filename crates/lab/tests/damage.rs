@@ -1,0 +1,218 @@
+//! A flipped bit in any file of a run is noticed, and the file named.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use pgn_engine::SimdLevel;
+use pgn_lab::{
+    Checkpoint, Error, Outcome, Results, Run, RunConfig, Session,
+    machine::{MachineConfig, MachineOutcome, MachineRun, MachineSession, train_machine},
+    train,
+};
+use toml::Table;
+
+fn config(settings: Table) -> RunConfig {
+    let mut all = toml::toml! {
+        task = "dsu"
+        epochs = 3
+        data = { sequences = 4, validation_sequences = 2 }
+        test = { nodes = [20], sequences = 2 }
+    };
+    pgn_lab::overlay(&mut all, settings);
+    RunConfig::resolve(all).unwrap()
+}
+
+fn run(config: &RunConfig, dir: &Path) -> Result<Outcome, Error> {
+    let session = Session {
+        task: None,
+        checkpoint_every: Duration::ZERO,
+        stop: &AtomicBool::new(false),
+        observe: &mut |_| {},
+    };
+    train(config, dir, session)
+}
+
+/// All files in a folder and those below it, the lock and leases aside.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if !path.file_name().unwrap().to_str().unwrap().starts_with('.') {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Flips bits all over each file of a run in turn, and asks for an error that names it.
+fn every_flip_is_named(dir: &Path, check: impl Fn() -> Result<(), Error>) {
+    check().unwrap();
+    for path in files(dir) {
+        let whole = fs::read(&path).unwrap();
+        let bits = whole.len() * 8;
+        let stride = (bits / 60).max(1) | 1;
+        for bit in (0..bits).step_by(stride).chain([bits - 1]) {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, &bytes).unwrap();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            match check() {
+                // A damaged config is that of another run, which is said of the directory.
+                Err(error) if name == "config.toml" => {
+                    assert!(!error.to_string().contains('\n'), "{error}");
+                }
+                Err(error) => assert!(error.to_string().contains(name), "{name}: {error}"),
+                Ok(()) => panic!("bit {bit} of {name} was flipped, and nobody noticed"),
+            }
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    check().unwrap();
+}
+
+#[test]
+fn a_flipped_bit_in_any_file_of_a_run_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let teacher = folder.path().join("teacher-run");
+    run(&config(toml::toml! { model = "pgn" }), &teacher).unwrap();
+    let mut settings = toml::toml! { model = "pgn-ptrs" };
+    let data = toml::Table::from_iter([("teacher".into(), teacher.display().to_string().into())]);
+    settings.insert("data".into(), data.into());
+    let (config, dir) = (config(settings), folder.path().join("student"));
+    run(&config, &dir).unwrap();
+    assert!(dir.join("teacher/model.safetensors").is_file());
+    every_flip_is_named(&dir, || run(&config, &dir).map(drop));
+}
+
+#[test]
+fn a_model_that_is_scored_is_the_one_that_was_trained() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    run(&config(toml::toml! { model = "pgn" }), &dir).unwrap();
+    let path = dir.join("model.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 4;
+    bytes[last] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let error = Run::load(&dir).unwrap_err().to_string();
+    assert!(error.contains("model.safetensors: it is damaged or of another run"), "{error}");
+    // Results of versions that noted no checksums say nothing about it.
+    let mut results = Results::load(&dir).unwrap();
+    results.files.clear();
+    fs::write(dir.join("results.json"), serde_json::to_string_pretty(&results).unwrap()).unwrap();
+    Run::load(&dir).unwrap();
+}
+
+#[test]
+fn a_students_teacher_must_be_the_one_that_its_config_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let teacher = folder.path().join("teacher-run");
+    run(&config(toml::toml! { model = "pgn" }), &teacher).unwrap();
+    let mut settings = toml::toml! { model = "pgn-ptrs" };
+    let data = toml::Table::from_iter([("teacher".into(), teacher.display().to_string().into())]);
+    settings.insert("data".into(), data.into());
+    let config = config(settings);
+    // Changed after the config was made.
+    let path = teacher.join("model.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 4;
+    bytes[last] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let error = run(&config, &folder.path().join("student")).unwrap_err().to_string();
+    assert!(error.contains("teacher-run/model.safetensors"), "{error}");
+    assert!(error.contains("teacher_crc32c"), "{error}");
+}
+
+#[test]
+fn results_of_another_config_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+    let of_one = config(toml::toml! { model = "pgn" });
+    run(&of_one, &one).unwrap();
+    run(&config(toml::toml! { model = "gnn" }), &other).unwrap();
+    fs::copy(other.join("results.json"), one.join("results.json")).unwrap();
+    let error = run(&of_one, &one).unwrap_err().to_string();
+    assert!(error.contains("config.toml: it is damaged or of another run"), "{error}");
+    assert!(Results::load(&one).is_err());
+}
+
+#[test]
+fn a_flipped_bit_in_any_file_of_a_machine_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("machine");
+    let config = MachineConfig::resolve(toml::toml! {
+        model = "pgn-machine"
+        task = "dsu"
+        epochs = 2
+        data = { sequences = 2, nodes = [6], ops = [6] }
+        test = { nodes = [8], sequences = 1 }
+    })
+    .unwrap();
+    let train = || {
+        let session = MachineSession {
+            checkpoint_every: Duration::ZERO,
+            stop: &AtomicBool::new(false),
+            observe: &mut |_| {},
+        };
+        train_machine(&config, &dir, session)
+    };
+    assert!(matches!(train().unwrap(), MachineOutcome::Finished(_)));
+    MachineRun::load(&dir).unwrap().certify_in(&dir).unwrap();
+    every_flip_is_named(&dir, || {
+        train()?;
+        MachineRun::load(&dir).map(drop)
+    });
+}
+
+#[test]
+fn a_resume_with_other_instructions_or_damaged_metrics_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let config = config(toml::toml! { model = "pgn" });
+    let stop = AtomicBool::new(false);
+    let session = Session {
+        task: None,
+        checkpoint_every: Duration::ZERO,
+        stop: &stop,
+        observe: &mut |progress| stop.store(progress.epoch == 2, Ordering::Relaxed),
+    };
+    assert_eq!(train(&config, &dir, session).unwrap(), Outcome::Stopped { epoch: 2 });
+
+    let path = dir.join("checkpoint.safetensors");
+    let text = fs::read_to_string(dir.join("config.toml")).unwrap();
+    let mut checkpoint = Checkpoint::load(&path, &text, &config.network).unwrap();
+    checkpoint.arithmetic = vec!["abacus".to_owned()];
+    checkpoint.save(&path, &text).unwrap();
+    let metrics = fs::read_to_string(dir.join("metrics.jsonl")).unwrap();
+    let (_, second) = metrics.split_once('\n').unwrap();
+    fs::write(dir.join("metrics.jsonl"), format!("{{\n{second}")).unwrap();
+
+    let mut notes = Vec::new();
+    let session = Session {
+        task: None,
+        checkpoint_every: Duration::ZERO,
+        stop: &AtomicBool::new(false),
+        observe: &mut |progress| notes.extend(progress.notes.clone()),
+    };
+    let Outcome::Finished(results) = train(&config, &dir, session).unwrap() else { panic!() };
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert_eq!(
+        notes[0],
+        "metrics.jsonl is damaged in line 1: 1 of the epochs up to 2 have no line in it"
+    );
+    assert!(notes[1].starts_with("this run was trained with abacus instructions"), "{notes:?}");
+    assert_eq!(results.arithmetic, ["abacus", SimdLevel::best().name()]);
+    let epochs: Vec<u64> = pgn_lab::read_metrics(&dir.join("metrics.jsonl"))
+        .unwrap()
+        .iter()
+        .map(|line| line.epoch)
+        .collect();
+    assert_eq!(epochs, [2, 3]);
+}

@@ -1,0 +1,138 @@
+//! Graphs from files: edge lists, DIMACS `.gr`, Matrix Market `.mtx` and CSV.
+
+use std::path::Path;
+
+use pgn_structures::Node;
+
+use crate::{Edge, Error, Result};
+
+mod csv;
+mod dimacs;
+mod edge_list;
+mod matrix_market;
+
+/// An undirected graph with weights. Parallel edges and loops are kept: they have numbers too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// How many nodes there are; they are numbered from 0.
+    pub nodes: usize,
+    /// The edges, in the order of the file. No weight is NaN.
+    pub edges: Vec<Edge<f64>>,
+}
+
+/// How a file describes a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// `u v` or `u v weight` per line, nodes from 0; `#` and `%` begin comments.
+    EdgeList,
+    /// DIMACS shortest paths (`p sp n m`, `a u v weight`) or colouring (`p edge n m`, `e u v`).
+    Dimacs,
+    /// Matrix Market coordinates: entry (i, j) is an edge.
+    MatrixMarket,
+    /// `u,v` or `u,v,weight` per line, after a line with the names of the columns; nodes may be
+    /// any text.
+    Csv,
+}
+
+impl Format {
+    /// By the end of a file's name: `.gr`, `.mtx`, `.csv`; everything else is an edge list.
+    pub fn of(path: &Path) -> Format {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gr" | "col") => Format::Dimacs,
+            Some("mtx") => Format::MatrixMarket,
+            Some("csv") => Format::Csv,
+            _ => Format::EdgeList,
+        }
+    }
+}
+
+impl Graph {
+    /// Reads a file in the format of its name.
+    pub fn read(path: &Path) -> Result<Graph> {
+        let named = |trouble: String| Error::File { file: path.display().to_string(), trouble };
+        let bytes = std::fs::read(path).map_err(|error| named(error.to_string()))?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|error| named(format!("it is not UTF-8 text ({error})")))?;
+        Graph::parse(text, Format::of(path)).map_err(|error| named(error.to_string()))
+    }
+
+    /// From the text of a file.
+    ///
+    /// ```
+    /// use pgn_uses::graph::{Format, Graph};
+    ///
+    /// let graph = Graph::parse("# a path\n0 1 2.5\n1 2 0.5\n", Format::EdgeList)?;
+    /// assert_eq!((graph.nodes, graph.edges.len()), (3, 2));
+    /// assert_eq!(graph.edges[0].weight, 2.5);
+    /// # Ok::<(), pgn_uses::Error>(())
+    /// ```
+    pub fn parse(text: &str, format: Format) -> Result<Graph> {
+        match format {
+            Format::EdgeList => edge_list::parse(text),
+            Format::Dimacs => dimacs::parse(text),
+            Format::MatrixMarket => matrix_market::parse(text),
+            Format::Csv => csv::parse(text),
+        }
+    }
+
+    /// The weight of some of its edges.
+    pub fn weight(&self, edges: impl IntoIterator<Item = usize>) -> f64 {
+        edges.into_iter().map(|edge| self.edges[edge].weight).sum()
+    }
+
+    fn add(&mut self, u: Node, v: Node, weight: f64) {
+        self.nodes = self.nodes.max(u.max(v) as usize + 1);
+        self.edges.push(Edge { u, v, weight });
+    }
+}
+
+/// The largest number of a node.
+const MOST_NODES: usize = 1 << 30;
+
+/// Something wrong in a line, counted from 0.
+fn wrong(line: usize, trouble: impl Into<String>) -> Error {
+    Error::Input { line: line + 1, trouble: trouble.into() }
+}
+
+/// A node with a number from `first` on; `nodes` of them if that is known.
+fn node(line: usize, word: Option<&str>, first: usize, nodes: Option<usize>) -> Result<Node> {
+    let most = nodes.map_or(MOST_NODES, |nodes| nodes + first).saturating_sub(1);
+    let word = word.unwrap_or_default();
+    match word.parse::<usize>() {
+        Ok(number) if (first..=most).contains(&number) => Ok((number - first) as Node),
+        _ => Err(wrong(line, format!("found `{word}`; expected a node from {first} to {most}"))),
+    }
+}
+
+fn weight(line: usize, word: Option<&str>) -> Result<f64> {
+    let Some(word) = word else { return Ok(1.0) };
+    match word.trim().parse::<f64>() {
+        Ok(weight) if weight.is_finite() => Ok(weight),
+        _ => Err(wrong(line, format!("found `{word}`; expected a weight, a finite number"))),
+    }
+}
+
+fn count(line: usize, word: Option<&str>, what: &str) -> Result<usize> {
+    let word = word.unwrap_or_default();
+    match word.parse::<usize>() {
+        Ok(count) if count <= MOST_NODES => Ok(count),
+        _ => Err(wrong(line, format!("found `{word}`; expected the number of {what}"))),
+    }
+}
+
+/// Nothing may follow on a line.
+fn end(line: usize, word: Option<&str>) -> Result<()> {
+    match word {
+        None => Ok(()),
+        Some(word) => Err(wrong(line, format!("found `{word}`; expected the end of the line"))),
+    }
+}
+
+/// As many edges as were announced.
+fn announced(graph: Graph, edges: usize) -> Result<Graph> {
+    if graph.edges.len() == edges {
+        return Ok(graph);
+    }
+    let found = graph.edges.len();
+    Err(Error::Request(format!("it has {found} edges; its header announces {edges}")))
+}

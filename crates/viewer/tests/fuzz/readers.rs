@@ -1,0 +1,330 @@
+//! Everything in the project that reads a file, as functions of bytes. A reader may refuse; it must
+//! not panic, hang or take more memory than the file is worth. What it accepts is used, as the
+//! program would.
+
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use pgn_engine::{Config, Model, Parameters};
+use pgn_lab::{
+    Checkpoint, Collection, Metrics, MetricsFile, Results, Run, RunConfig, Sweep,
+    analysis::Analyses,
+    machine::{MachineCertificate, MachineConfig, MachineRun},
+    read_events, read_metrics,
+};
+use pgn_machines::Signature;
+use pgn_structures::{Dataset, Statistics, Task, files::TensorReader, read_operations};
+
+/// One reader: its name, an intact input, and the function.
+pub struct Reader {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub seed: Vec<u8>,
+    /// Whether it accepted the bytes.
+    pub read: fn(&[u8]) -> bool,
+}
+
+/// How a file is built, for mutations that keep most of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Tensors,
+    Json,
+    Lines,
+    Text,
+    Bytes,
+}
+
+/// The files of a run that comes with the program.
+const CONFIG: &[u8] = include_bytes!("../../models/dsu/config.toml");
+const MODEL: &[u8] = include_bytes!("../../models/dsu/model.safetensors");
+const RESULTS: &[u8] = include_bytes!("../../models/dsu/results.json");
+
+fn run_config() -> RunConfig {
+    toml::from_str(std::str::from_utf8(CONFIG).unwrap()).unwrap()
+}
+
+/// A loaded run that is tested on little.
+fn small_run() -> Run {
+    let mut config = run_config();
+    (config.test.nodes, config.test.ops, config.test.sequences) = (vec![8], vec![6], 2);
+    let parameters = Parameters::from_bytes(network(), MODEL, Path::new("model.safetensors"));
+    let model = Model::from_parameters(network().clone(), parameters.unwrap()).unwrap();
+    Run::new(config, model, &Task::named("dsu").unwrap()).unwrap()
+}
+
+/// All readers, with an intact file for each.
+pub fn all() -> Vec<Reader> {
+    let network = network();
+    let checkpoint = {
+        let parameters = Parameters::initial(network, 1);
+        let checkpoint = Checkpoint {
+            epoch: 3,
+            trainer: pgn_engine::TrainerState {
+                first_moment: parameters.clone(),
+                second_moment: parameters.clone(),
+                parameters,
+                adam_steps: 3,
+                running_accuracy: 0.5,
+            },
+            best: None,
+            seconds: 1.0,
+            arithmetic: vec!["portable".into()],
+        };
+        let path = scratch("seed-checkpoint");
+        checkpoint.save(&path, CONFIG_OF_CHECKPOINT).unwrap();
+        fs::read(path).unwrap()
+    };
+    let set = {
+        let task = Task::named("lct").unwrap();
+        let sampling = pgn_structures::Sampling { count: 2, ..pgn_structures::Sampling::paper(5) };
+        let path = scratch("seed-set");
+        let set = Dataset::sample(&task, &sampling).unwrap().with_fields(&task).unwrap();
+        set.save(&path).unwrap();
+        fs::read(path).unwrap()
+    };
+    let line = |epoch| Metrics {
+        epoch,
+        learning_rate: 0.005,
+        losses: Default::default(),
+        validation: Default::default(),
+    };
+    let metrics: String =
+        (1..=4).map(|epoch| serde_json::to_string(&line(epoch)).unwrap() + "\n").collect();
+    let events = {
+        let path = scratch("seed-events");
+        let _ = fs::remove_file(&path);
+        let mut file = pgn_lab::EventFile::open(&path, 0).unwrap();
+        (1..=3).for_each(|epoch| file.add(&line(epoch)).unwrap());
+        file.flush().unwrap();
+        fs::read(path).unwrap()
+    };
+    let results = RESULTS.to_vec();
+    let runs = format!("{{\"runs\":[{}]}}", String::from_utf8(results.clone()).unwrap());
+    let machine = MachineRun::built_in("dsu").unwrap();
+    let run = small_run();
+    let rollout = {
+        let [data, out] = ["seed-rollout-data", "seed-rollout"].map(scratch);
+        let sampling = pgn_structures::Sampling { count: 2, ..pgn_structures::Sampling::paper(5) };
+        Dataset::sample(run.task().unwrap(), &sampling).unwrap().save(&data).unwrap();
+        run.write_rollouts(&data, &out).unwrap();
+        fs::read(out).unwrap()
+    };
+    let analyses = Analyses::new(vec![run.analyse().unwrap()]).to_json().unwrap().into_bytes();
+    let sweep = b"epochs = 3\n[sweep]\ntask = ['dsu']\nmodel = ['pgn', 'gnn']\n".to_vec();
+    let reader = |name, kind, seed, read| Reader { name, kind, seed, read };
+    vec![
+        reader("data set", Kind::Tensors, set, data_set),
+        reader("model", Kind::Tensors, MODEL.to_vec(), model),
+        reader("checkpoint", Kind::Tensors, checkpoint, self::checkpoint),
+        reader("rollout", Kind::Tensors, rollout, self::rollout),
+        reader("config", Kind::Text, CONFIG.to_vec(), config),
+        reader("settings", Kind::Text, CONFIG.to_vec(), settings),
+        reader(
+            "machine config",
+            Kind::Text,
+            machine.config().to_toml().into_bytes(),
+            machine_config,
+        ),
+        reader("sweep", Kind::Text, sweep, self::sweep),
+        reader("metrics", Kind::Lines, metrics.into_bytes(), self::metrics),
+        reader("results", Kind::Json, results, self::results),
+        reader("runs", Kind::Json, runs.into_bytes(), self::runs),
+        reader("analyses", Kind::Json, analyses, self::analyses),
+        reader("certificate", Kind::Json, json(machine.certificate().unwrap()), certificate),
+        reader("machine signature", Kind::Json, json(machine.machine().signature()), signature),
+        reader("operations", Kind::Text, b"u,v\n0,1\n2,3 # c\n\n 4 , 1\n".to_vec(), operations),
+        reader("events", Kind::Bytes, events, self::events),
+    ]
+}
+
+fn json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec_pretty(value).unwrap()
+}
+
+const CONFIG_OF_CHECKPOINT: &str = "a = 1\n";
+
+fn network() -> &'static Config {
+    static NETWORK: OnceLock<Config> = OnceLock::new();
+    NETWORK.get_or_init(|| run_config().network)
+}
+
+/// A folder of this process and thread, in memory where there is such a thing.
+fn folder() -> PathBuf {
+    thread_local! {
+        static FOLDER: PathBuf = {
+            let memory = Path::new("/dev/shm");
+            let all = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+            let thread = format!("{:?}", std::thread::current().id());
+            let digits: String = thread.chars().filter(char::is_ascii_digit).collect();
+            let folder = all.join(format!("pgn-fuzz-{}-{digits}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            folder
+        };
+    }
+    FOLDER.with(PathBuf::clone)
+}
+
+/// Removes this thread's scratch files.
+pub fn clean_up() {
+    let _ = fs::remove_dir_all(folder());
+}
+
+/// The path of a scratch file.
+fn scratch(name: &str) -> PathBuf {
+    folder().join(name)
+}
+
+/// A scratch file with these bytes.
+fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = scratch(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn tensors(bytes: &[u8]) -> Option<TensorReader> {
+    TensorReader::from_bytes("fuzzed.safetensors".into(), bytes.to_vec()).ok()
+}
+
+fn data_set(bytes: &[u8]) -> bool {
+    let Some(set) = tensors(bytes).and_then(|file| Dataset::read(&file).ok()) else { return false };
+    Statistics::of(&set);
+    if let Ok(task) = Task::named(&set.task) {
+        let _ = set.agrees_with(&task);
+    }
+    true
+}
+
+fn model(bytes: &[u8]) -> bool {
+    let path = Path::new("fuzzed.safetensors");
+    let Ok(parameters) = Parameters::from_bytes(network(), bytes, path) else { return false };
+    let model = Model::from_parameters(network().clone(), parameters).unwrap();
+    let mut state = model.start(4).unwrap();
+    state.apply(pgn_structures::Operation { u: 0, v: 3 }).unwrap();
+    true
+}
+
+fn checkpoint(bytes: &[u8]) -> bool {
+    let path = file("checkpoint", bytes);
+    Checkpoint::epoch_of(&path);
+    Checkpoint::load(&path, CONFIG_OF_CHECKPOINT, network()).is_ok()
+}
+
+fn rollout(bytes: &[u8]) -> bool {
+    let Some(file) = tensors(bytes) else { return false };
+    let names = file.names();
+    names.iter().all(|name| {
+        let shape = file.shape(name).unwrap();
+        file.f32(name, &shape).is_ok() || file.u32(name, &shape).is_ok()
+    })
+}
+
+fn config(bytes: &[u8]) -> bool {
+    let Ok(config) = RunConfig::load(&file("config.toml", bytes)) else { return false };
+    // What was loaded can be written, and is then the same.
+    let again = RunConfig::load(&file("again.toml", config.to_toml().as_bytes())).unwrap();
+    assert!(config.difference(&again).is_none());
+    config.departures();
+    true
+}
+
+fn settings(bytes: &[u8]) -> bool {
+    let Ok(settings) = RunConfig::read_settings(&file("settings.toml", bytes)) else {
+        return false;
+    };
+    RunConfig::resolve(settings).is_ok()
+}
+
+fn machine_config(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    // Programs are enumerated when they are loaded; the smallest one will do.
+    let other = ["lct", "splay", "heap", "forest"].iter().any(|name| text.contains(name));
+    !other && MachineConfig::from_toml(text, Path::new("config.toml")).is_ok()
+}
+
+fn sweep(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    Sweep::parse(text).is_ok_and(|sweep| sweep.queue(Path::new("nowhere")).is_ok())
+}
+
+fn metrics(bytes: &[u8]) -> bool {
+    let path = file("metrics.jsonl", bytes);
+    let whole = read_metrics(&path).is_ok();
+    // Opened at some epoch it always becomes a file that can be read.
+    drop(MetricsFile::open(&path, 3, 1).unwrap());
+    assert!(read_metrics(&path).unwrap().iter().all(|line| line.epoch <= 3));
+    whole
+}
+
+fn results(bytes: &[u8]) -> bool {
+    let path = file("results.json", bytes);
+    let Ok(results) = Results::load(path.parent().unwrap()) else { return false };
+    results.at(20);
+    true
+}
+
+fn runs(bytes: &[u8]) -> bool {
+    let path = file("runs.json", bytes);
+    // Not `Collection::load`: counting is measured again where results lack it, which takes long.
+    let Ok(runs) = pgn_lab::files::read_json::<Collection>(&path) else { return false };
+    for task in ["dsu", "lct"] {
+        runs.groups(task);
+        runs.f1(task, "pgn", 20);
+    }
+    true
+}
+
+fn analyses(bytes: &[u8]) -> bool {
+    let Ok(analyses) = Analyses::load(&file("analyses.json", bytes)) else { return false };
+    pgn_figures::of_analyses(&analyses);
+    true
+}
+
+fn certificate(bytes: &[u8]) -> bool {
+    static RUN: OnceLock<MachineRun> = OnceLock::new();
+    let run = RUN.get_or_init(|| MachineRun::built_in("dsu").unwrap());
+    let path = file("certificate.json", bytes);
+    let read = pgn_lab::files::read_json::<MachineCertificate>(&path);
+    read.is_ok_and(|certificate| certificate.check(run).is_ok())
+}
+
+fn signature(bytes: &[u8]) -> bool {
+    let Ok(signature) = serde_json::from_slice::<Signature>(bytes) else { return false };
+    if signature.check().is_err() {
+        return false;
+    }
+    pgn_machines::Store::new(&signature, &[0.1, 0.2, 0.3]).len() == 3
+}
+
+fn operations(bytes: &[u8]) -> bool {
+    let Ok(operations) = read_operations(bytes, "fuzzed.csv".as_ref(), 6) else { return false };
+    if operations.is_empty() {
+        return false;
+    }
+    let task = Task::named("dsu").unwrap();
+    let priorities = [0.1, 0.5, 0.3, 0.9, 0.2, 0.7];
+    let set = Dataset::from_operations(&task, 6, &priorities, &operations).unwrap();
+    let mut steps = 0;
+    small_model()
+        .replay(set.sequence(0), |_| {
+            steps += 1;
+            if steps < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
+        .unwrap();
+    true
+}
+
+fn small_model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| Model::new(network().clone(), 0).unwrap())
+}
+
+fn events(bytes: &[u8]) -> bool {
+    let path = file("events", bytes);
+    let count = read_events(&path).unwrap().len();
+    drop(pgn_lab::EventFile::open(&path, 2).unwrap());
+    count > 3
+}

@@ -1,0 +1,148 @@
+//! Nobody can keep the server from answering others: by connections, by work, or by files.
+#![cfg(unix)]
+
+mod common;
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use common::{Running, sentence};
+use pgn_engine::{Config, Parameters, Participants, ProcessorKind};
+use pgn_lab::RunConfig;
+use serde_json::json;
+
+/// A run directory with a fresh model of these settings.
+fn run(folder: &Path, name: &str, model: &str, change: impl FnOnce(&mut RunConfig)) {
+    let dir = folder.join(name);
+    fs::create_dir_all(&dir).unwrap();
+    let task = if model == Config::EXACT { "forest" } else { "dsu" };
+    let mut config = RunConfig::defaults(task, model, 0).unwrap();
+    change(&mut config);
+    fs::write(dir.join("config.toml"), config.to_toml()).unwrap();
+    Parameters::initial(&config.network, 1).save(&dir.join("model.safetensors")).unwrap();
+}
+
+#[test]
+fn half_open_connections_do_not_keep_others_out() {
+    let server = Running::start(None);
+    let mut held: Vec<TcpStream> = Vec::new();
+    for _ in 0..600 {
+        let Ok(mut connection) = TcpStream::connect(server.address) else { break };
+        let _ = connection.write_all(b"GET / HTTP/1.1\r\nHost: local");
+        held.push(connection);
+    }
+    assert!(held.len() > 300, "{}", held.len());
+    let begun = Instant::now();
+    server.alive();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // The first of them was closed for the honest one's sake, or for want of a header.
+    held[0].set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mut answer = Vec::new();
+    let _ = held[0].read_to_end(&mut answer);
+    assert!(!String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn headers_must_arrive_in_time() {
+    let server = Running::start(None);
+    let mut slow = TcpStream::connect(server.address).unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nHost: local").unwrap();
+    slow.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    let begun = Instant::now();
+    let mut answer = Vec::new();
+    let _ = slow.read_to_end(&mut answer);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn work_that_nobody_waits_for_ends_and_others_are_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    // Minutes for a single operation.
+    run(dir.path(), "slow", Config::EXACT, |config| {
+        config.network.k = 256;
+        if let ProcessorKind::Iterated(settings) = &mut config.network.processor {
+            (settings.steps, settings.steps_per_depth) = (4096, 64);
+            settings.participants = Participants::All;
+        }
+    });
+    let server = Running::start(Some(dir.path()));
+    let request = json!({ "model": "run:slow", "nodes": 400, "sequence": 0 }).to_string();
+    // More of them than there are permits, all of whose askers leave.
+    for _ in 0..4 {
+        let mut connection = TcpStream::connect(server.address).unwrap();
+        let head = "POST /api/replay HTTP/1.1\r\nHost: localhost\r\n\
+                    Content-Type: application/json\r\nContent-Length:";
+        write!(connection, "{head} {}\r\n\r\n{request}", request.len()).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let begun = Instant::now();
+    let quick = json!({ "model": "built-in:dsu", "nodes": 5, "operations": [[0, 1]] });
+    let (status, body) = server.post("/api/replay", &quick);
+    assert_eq!(status, 200, "{body}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn only_regular_files_of_a_sensible_size_are_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["pipe", "large", "pipes", "long-config"] {
+        run(dir.path(), name, "pgn", |_| {});
+    }
+    let fifo = |path: &str| {
+        let path = dir.path().join(path);
+        let _ = fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    fifo("pipe/model.safetensors");
+    for name in ["results.json", "metrics.jsonl"] {
+        fifo(&format!("pipes/{name}"));
+    }
+    let grow = |path: &str| {
+        let file = fs::OpenOptions::new().write(true).open(dir.path().join(path)).unwrap();
+        file.set_len(1 << 32).unwrap();
+    };
+    grow("large/model.safetensors");
+    grow("long-config/config.toml");
+    let server = Running::start(Some(dir.path()));
+    let begun = Instant::now();
+    for (name, expected) in
+        [("pipe", "model.safetensors is not a regular file"), ("large", "has 4294967296 bytes")]
+    {
+        for _ in 0..3 {
+            let request = json!({ "model": format!("run:{name}"), "nodes": 5 });
+            let (status, body) = server.post("/api/replay", &request);
+            assert_eq!(status, 422, "{body}");
+            assert!(sentence(&body).contains(expected), "{body}");
+        }
+    }
+    let (status, runs) = server.get("/api/runs");
+    assert_eq!(status, 200);
+    let long = runs.as_array().unwrap().iter().find(|run| run["id"] == "run:long-config");
+    let trouble = long.unwrap()["trouble"].as_str().unwrap();
+    assert!(trouble.contains("expected at most 1048576"), "{trouble}");
+    assert_eq!(server.get("/api/run?id=run:pipes").0, 200);
+    assert!((400..500).contains(&server.get("/api/metrics?id=run:pipes").0));
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn errors_do_not_tell_where_the_folder_is() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), "a/broken", "pgn", |_| {});
+    let model = dir.path().join("a/broken/model.safetensors");
+    fs::write(&model, b"no tensors").unwrap();
+    let server = Running::start(Some(dir.path()));
+    let request = json!({ "model": "run:a/broken", "nodes": 5 });
+    let (status, body) = server.post("/api/replay", &request);
+    assert_eq!(status, 422);
+    assert!(sentence(&body).starts_with("a/broken/model.safetensors: "), "{body}");
+    fs::write(dir.path().join("a/broken/config.toml"), "task = 7\n").unwrap();
+    let (_, body) = server.post("/api/replay", &request);
+    assert!(!sentence(&body).contains(dir.path().to_str().unwrap()), "{body}");
+}
