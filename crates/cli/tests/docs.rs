@@ -12,14 +12,15 @@ fn documented(heading: &str) -> BTreeMap<String, String> {
     let (_, rest) = text.split_once(&format!("## {heading}\n")).unwrap();
     let section = rest.split("\n## ").next().unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-    rows.map(|row| {
+    let mut all = BTreeMap::new();
+    for row in rows {
         let mut cells = row.split(" | ");
         let key = cells.next().unwrap().trim_end_matches('`').to_owned();
         let value = cells.next().unwrap().trim_matches('`').to_owned();
         assert!(cells.next().is_some_and(|meaning| meaning.len() > 5), "{row}");
-        (key, value)
-    })
-    .collect()
+        assert!(all.insert(key.clone(), value).is_none(), "{key} is documented twice");
+    }
+    all
 }
 
 fn flat(prefix: &str, table: &Table, all: &mut BTreeMap<String, String>) {
