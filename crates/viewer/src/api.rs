@@ -13,6 +13,7 @@
 //! | `GET /api/baselines?id=…` | a list of [`baselines::Baseline`] |
 //! | `POST /api/sequences` | a [`sequences::Request`], answered by a list of [`sequences::Score`] |
 //! | `POST /api/micro-steps` | a [`micro_steps::Request`], answered by [`micro_steps::MicroSteps`] |
+//! | `POST /api/calls` | a [`calls::Request`], answered by [`calls::Called`] |
 //! | `POST /api/operations` | the text of a CSV, answered by its operations |
 
 use std::sync::Arc;
@@ -27,14 +28,15 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
+use pgn_engine::Preset;
 use pgn_lab::files;
 use pgn_structures::{Node, read_operations};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
 use crate::{
-    baselines,
+    baselines, calls,
     catalogue::{Catalogue, Place},
     halt::Halt,
     limits, metrics, micro_steps,
@@ -74,6 +76,7 @@ pub fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/baselines", get(run_baselines))
         .route("/api/sequences", post(test_sequences))
         .route("/api/micro-steps", post(inside))
+        .route("/api/calls", post(program_calls))
         .route("/api/operations", post(operations))
         .method_not_allowed_fallback(|| async {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes another method")
@@ -89,6 +92,8 @@ async fn about(State(app): App) -> Json<Value> {
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "folder": app.catalogue.folder().map(|folder| folder.display().to_string()),
+        "tasks": app.catalogue.titles(),
+        "models": models(),
         "limits": {
             "nodes": limits::NODES,
             "operations": limits::OPERATIONS,
@@ -96,6 +101,13 @@ async fn about(State(app): App) -> Json<Value> {
             "sequences": limits::SEQUENCES,
         },
     }))
+}
+
+/// Every model's name with what it is.
+fn models() -> Map<String, Value> {
+    let machine = ("pgn-machine", "executes the algorithm itself, micro-step by micro-step");
+    let presets = Preset::ALL.iter().map(|preset| (preset.name, preset.summary));
+    presets.chain([machine]).map(|(name, summary)| (name.to_owned(), summary.into())).collect()
 }
 
 async fn runs(State(app): App) -> Response {
@@ -205,6 +217,10 @@ async fn inside(app: App, body: Body<micro_steps::Request>) -> Response {
         },
     )
     .await
+}
+
+async fn program_calls(app: App, body: Body<calls::Request>) -> Response {
+    compute(app, body, |_| Ok(()), |request, app, halt| request.answer(&app.machines, halt)).await
 }
 
 /// Answers a request in JSON by computing, with one of a few permits.

@@ -5,13 +5,16 @@
 use std::{
     collections::BTreeMap,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use pgn_engine::{Model, Parameters};
 use pgn_lab::{Results, RunConfig, files, machine::MachineRun};
 
-use crate::refusal::{Answer, Refusal};
+use crate::{
+    loaded::Loaded,
+    refusal::{Answer, Refusal},
+};
 
 /// The files of a run, as they were when the program was built.
 #[derive(Debug)]
@@ -22,8 +25,9 @@ pub struct BuiltIn {
     model: &'static [u8],
 }
 
-/// A `pgn` for each of the paper's tasks, and a `pgn-exact` for each of those it executes.
-pub const MODELS: [BuiltIn; 4] = [
+/// For each of the paper's tasks its `pgn`, which goes by the task's name, and the better
+/// `pgn-free`; and a `pgn-exact` for each of those it executes.
+pub const MODELS: [BuiltIn; 6] = [
     BuiltIn {
         name: "dsu",
         config: include_str!("../models/dsu/config.toml"),
@@ -35,6 +39,18 @@ pub const MODELS: [BuiltIn; 4] = [
         config: include_str!("../models/lct/config.toml"),
         results: include_str!("../models/lct/results.json"),
         model: include_bytes!("../models/lct/model.safetensors"),
+    },
+    BuiltIn {
+        name: "dsu-free",
+        config: include_str!("../models/dsu-free/config.toml"),
+        results: include_str!("../models/dsu-free/results.json"),
+        model: include_bytes!("../models/dsu-free/model.safetensors"),
+    },
+    BuiltIn {
+        name: "lct-free",
+        config: include_str!("../models/lct-free/config.toml"),
+        results: include_str!("../models/lct-free/results.json"),
+        model: include_bytes!("../models/lct-free/model.safetensors"),
     },
     BuiltIn {
         name: "dsu-ordered",
@@ -50,18 +66,17 @@ pub const MODELS: [BuiltIn; 4] = [
     },
 ];
 
-/// The machines shown beside them, which come with `pgn-lab`: those of the paper's tasks.
-pub const MACHINES: [&str; 2] = ["dsu", "lct"];
+/// The machines shown beside them, which come with `pgn-lab`.
+pub const MACHINES: [&str; 5] = ["dsu", "lct", "forest", "splay", "heap"];
 
-/// The built-in machine of this program. It is loaded once: that enumerates what its states look
-/// at.
-pub fn machine(name: &'static str) -> Answer<MachineRun> {
-    static LOADED: Mutex<BTreeMap<&str, MachineRun>> = Mutex::new(BTreeMap::new());
+/// The built-in machine of this program, loaded once.
+pub fn machine(name: &'static str) -> Answer<Arc<Loaded>> {
+    static LOADED: Mutex<BTreeMap<&str, Arc<Loaded>>> = Mutex::new(BTreeMap::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(run) = loaded.get(name) {
         return Ok(run.clone());
     }
-    let run = MachineRun::built_in(name).map_err(Refusal::damaged)?;
+    let run = Arc::new(Loaded::from(MachineRun::built_in(name).map_err(Refusal::damaged)?));
     loaded.insert(name, run.clone());
     Ok(run)
 }
@@ -113,9 +128,15 @@ mod tests {
     #[test]
     fn every_built_in_model_is_whole() {
         for built_in in &MODELS {
-            assert_eq!(built_in.run_config().unwrap().task, built_in.name);
-            assert_eq!(built_in.results().unwrap().task, built_in.name);
+            let (task, free) = match built_in.name.strip_suffix("-free") {
+                Some(task) => (task, true),
+                None => (built_in.name, false),
+            };
+            let (config, results) = (built_in.run_config().unwrap(), built_in.results().unwrap());
+            assert_eq!((&*config.task, &*results.task), (task, task));
+            assert_eq!((&config.model, config.model == "pgn-free"), (&results.model, free));
             assert!(built_in.model().unwrap().config().owns_pointers());
         }
+        assert_eq!(MACHINES, MachineRun::built_in_names());
     }
 }

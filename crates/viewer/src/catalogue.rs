@@ -5,6 +5,7 @@
 //! the folder, be it by `..`, by an absolute path or by a symbolic link.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -16,6 +17,7 @@ use crate::{
     Error, Result,
     built_in::{self, BuiltIn},
     limits,
+    loaded::Machines,
     metrics::Followed,
     refusal::{Answer, Refusal},
 };
@@ -28,6 +30,8 @@ pub struct Catalogue {
     tasks: Vec<Task>,
     /// How far the runs that are not finished have come.
     pub followed: Followed,
+    /// Those that were played before.
+    pub machines: Machines,
 }
 
 /// Where a run's files are.
@@ -50,6 +54,7 @@ impl Catalogue {
             folder: folder.map(canonical).transpose()?,
             tasks,
             followed: Followed::default(),
+            machines: Machines::default(),
         })
     }
 
@@ -69,6 +74,17 @@ impl Catalogue {
             Some(task) => Ok(task.clone()),
             None => Task::named(name).map_err(|error| Refusal::bad(error.to_string())),
         }
+    }
+
+    /// What every data structure is called, by name; programs that have no data sets included.
+    pub fn titles(&self) -> BTreeMap<String, String> {
+        let programs = [("splay", "Splay tree"), ("heap", "Pairing heap")];
+        let programs = programs.map(|(name, title)| (name.to_owned(), title.to_owned()));
+        let title = |task: &Task| (task.name().to_owned(), task.title().to_owned());
+        let mut titles: BTreeMap<_, _> = programs.into_iter().collect();
+        titles.extend(Task::all().map(|task| title(&task)));
+        titles.extend(self.tasks.iter().map(title));
+        titles
     }
 
     /// The ids of everything there is: built-in models, then runs by path.
@@ -192,6 +208,10 @@ mod tests {
         let nothing = Catalogue::open(None, Vec::new()).unwrap();
         assert_eq!(nothing.ids()[..2], ["built-in:dsu", "built-in:lct"]);
         assert!(Catalogue::open(Some(&dir.path().join("absent")), Vec::new()).is_err());
+        let titles = nothing.titles();
+        for name in pgn_machines::programs::NAMES.into_iter().chain(["kruskal", "dsu-by-size"]) {
+            assert_ne!(titles[name], name);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `pgn serve`: a local page that shows what was learnt.
+//! `pgn serve`: a local page that shows what was learned.
 //!
 //! The server is small and stateless. Every request for a rollout carries the model's name, the
 //! number of nodes and the operations, and is answered by replaying them: that takes
@@ -10,7 +10,8 @@
 //! | which requests there are | `api.rs` |
 //! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
 //! | what a replay holds | `replay.rs`, `step.rs`, `machine.rs` |
-//! | the algorithm inside an operation | `micro_steps.rs` |
+//! | the algorithm inside an operation | `micro_steps.rs`, `calls.rs` |
+//! | which machines are kept, compiled | `loaded.rs` |
 //! | the same without a server, in one file | [`report()`], [`player()`], [`page()`](page()) |
 //! | the trained models that come along | [`built_in_models()`] |
 //!
@@ -30,12 +31,14 @@
 mod api;
 mod baselines;
 mod built_in;
+mod calls;
 mod catalogue;
 mod connections;
 mod error;
 mod guard;
 mod halt;
 mod limits;
+mod loaded;
 mod machine;
 mod metrics;
 mod micro_steps;

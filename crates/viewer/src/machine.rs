@@ -1,21 +1,19 @@
 //! Machines in the player: rollouts of networks that execute a program micro-step by micro-step.
 
-use pgn_lab::machine::{MachineRun, Mode};
 use pgn_structures::Node;
 
 use crate::{
     halt::Halt,
+    loaded::Loaded,
     refusal::{Answer, Refusal},
     replay::{NodeDetails, NodeRequest, Replay, Request},
     report::recorded,
     step,
 };
 
-/// The logits of a machine, which does not hedge.
-const LOGIT: f32 = 20.0;
-
-/// The whole replay.
-pub fn replay(request: &Request, run: &MachineRun, halt: &Halt) -> Answer<Replay> {
+/// The whole replay. A machine's answers have no probabilities, and neither have its masks.
+pub fn replay(request: &Request, machine: &Loaded, halt: &Halt) -> Answer<Replay> {
+    let run = &machine.run;
     let task = run.task().map_err(|error| Refusal::bad(error.to_string()))?;
     let (priorities, truth) = request.truth(&task)?;
     let Some(truth) = truth else {
@@ -29,21 +27,24 @@ pub fn replay(request: &Request, run: &MachineRun, halt: &Halt) -> Answer<Replay
             pointers: pgn_engine::Pointers::Masked,
             has_masks: true,
             has_attention: false,
+            graph: None,
             steps: Vec::new(),
         });
     };
-    // What is certified does the same compiled, and faster.
-    let mode = if run.certified().is_ok() { Mode::Compiled } else { Mode::Network };
-    let executor = run.executor(mode).map_err(Refusal::damaged)?;
-    let rolled = run.rollout_until(&executor, truth.sequence(0), halt.stop());
+    let rolled = run.rollout_until(&machine.executor()?, truth.sequence(0), halt.stop());
     let rollout = rolled.map_err(Refusal::damaged)?;
-    recorded(task.name(), truth.sequence(0), &rollout).map_err(Refusal::damaged)
+    let mut replay =
+        recorded(task.name(), truth.sequence(0), &rollout).map_err(Refusal::damaged)?;
+    for step in &mut replay.steps {
+        (step.model.logit, step.model.probability) = (None, None);
+    }
+    Ok(replay)
 }
 
 /// What is known of a node after a step. There are no candidates: attention is over the few nodes
 /// of a view, in each micro-step.
-pub fn node(request: &NodeRequest, run: &MachineRun, halt: &Halt) -> Answer<NodeDetails> {
-    let replay = replay(&request.replay, run, halt)?;
+pub fn node(request: &NodeRequest, machine: &Loaded, halt: &Halt) -> Answer<NodeDetails> {
+    let replay = replay(&request.replay, machine, halt)?;
     let &NodeRequest { step, node, .. } = request;
     let last = step_of(&replay, step)?;
     let Some(&priority) = replay.priorities.get(node as usize) else {
@@ -57,8 +58,6 @@ pub fn node(request: &NodeRequest, run: &MachineRun, halt: &Halt) -> Answer<Node
         pointer = find(&one.model.moved, pointer);
         true_pointer = find(&one.truth.moved, true_pointer);
     }
-    let visited = last.model.visited.as_ref().is_some_and(|all| all.contains(&node));
-    let logit = if visited { -LOGIT } else { LOGIT };
     Ok(NodeDetails {
         node,
         step,
@@ -66,20 +65,17 @@ pub fn node(request: &NodeRequest, run: &MachineRun, halt: &Halt) -> Answer<Node
         pointer,
         true_pointer,
         true_mask: u8::from(!last.truth.visited.contains(&node)),
-        mask_probability: Some(if visited { 0.0 } else { 1.0 }),
-        mask_logit: Some(logit),
+        mask_probability: None,
+        mask_logit: None,
         candidates: None,
     })
 }
 
-/// The masks of a step.
-pub fn step(request: &step::Request, run: &MachineRun, halt: &Halt) -> Answer<step::Details> {
-    let replay = replay(&request.replay, run, halt)?;
-    let last = step_of(&replay, request.step)?;
-    let visited = last.model.visited.clone().unwrap_or_default();
-    let logit = |node: Node| if visited.contains(&node) { -LOGIT } else { LOGIT };
-    let mask_logits = Some((0..replay.nodes as Node).map(logit).collect());
-    Ok(step::Details { mask_logits, alpha: None })
+/// There is nothing to tell of a step: neither probabilities of masks nor attention over all nodes.
+pub fn step(request: &step::Request, machine: &Loaded, halt: &Halt) -> Answer<step::Details> {
+    let replay = replay(&request.replay, machine, halt)?;
+    step_of(&replay, request.step)?;
+    Ok(step::Details { mask_logits: None, alpha: None })
 }
 
 fn step_of(replay: &Replay, step: usize) -> Answer<&crate::replay::Step> {

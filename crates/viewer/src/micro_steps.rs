@@ -6,8 +6,8 @@ use std::{
 };
 
 use pgn_engine::MachineNet;
-use pgn_machines::{Machine, Outcome, Store, programs};
-use pgn_structures::{Node, Operation, given_priorities};
+use pgn_machines::{Machine, Memory, Outcome, Store, programs};
+use pgn_structures::{Dataset, Node, Operation, Task, given_priorities};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -18,10 +18,10 @@ use crate::{
 };
 
 /// Which operation to look into: the last of these.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The data structure: a program of `pgn-machines`.
+    /// The data structure: a program of `pgn-machines`, or one of [`UNIONS`].
     pub task: String,
     pub nodes: usize,
     /// Where priorities are drawn from, as in a replay.
@@ -30,22 +30,63 @@ pub struct Request {
     /// Priorities to use instead of drawn ones.
     #[serde(default)]
     pub priorities: Option<Vec<f32>>,
+    /// Operations of data sets, on two nodes each.
+    #[serde(default)]
     pub operations: Vec<[Node; 2]>,
+    /// Instead of `operations`: any operations of the program.
+    #[serde(default)]
+    pub calls: Option<Vec<Call>>,
     /// A machine whose own micro-steps are told, instead of the program's.
     #[serde(default)]
     pub model: Option<String>,
 }
 
+/// An operation of a program, by name.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    pub operation: String,
+    pub arguments: Vec<Node>,
+}
+
+/// Disjoint-set unions that have no program of their own. Only who points to whom in the end tells
+/// them from `dsu`, so its program tells of them too.
+pub const UNIONS: [&str; 4] = ["dsu-by-size", "dsu-by-rank", "dsu-ordered", "kruskal"];
+
 /// The last operation in full.
 #[derive(Debug, Serialize)]
 pub struct MicroSteps {
     pub program: String,
-    pub u: Node,
-    pub v: Node,
-    pub answer: u8,
+    /// The operation's name.
+    pub operation: String,
+    /// Its arguments, with the names of the registers that hold them.
+    pub arguments: Vec<(String, Node)>,
+    /// How it ended.
+    pub outcome: Ended,
     /// The nodes' pointers before the operation, by field.
     pub fields: BTreeMap<String, Vec<Option<Node>>>,
     pub steps: Vec<MicroStep>,
+}
+
+/// How an operation ended.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    Done,
+    Answer(u8),
+    Node(Option<Node>),
+    Refused(String),
+}
+
+impl From<Outcome> for Ended {
+    fn from(outcome: Outcome) -> Ended {
+        match outcome {
+            Outcome::Done => Ended::Done,
+            Outcome::Answer(answer) => Ended::Answer(u8::from(answer)),
+            Outcome::Node(node) => Ended::Node(node),
+            Outcome::Refused(reason) => Ended::Refused(reason),
+        }
+    }
 }
 
 /// One micro-step, or the halt at the end.
@@ -81,7 +122,8 @@ impl std::fmt::Debug for Machines {
 }
 
 impl Machines {
-    fn get(&self, name: &str) -> Answer<Arc<Machine>> {
+    /// The machine of this program.
+    pub fn get(&self, name: &str) -> Answer<Arc<Machine>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(machine) = made.get(name) {
             return Ok(machine.clone());
@@ -89,8 +131,8 @@ impl Machines {
         let program = programs::named(name).ok_or_else(|| {
             let name: String = name.chars().take(100).collect();
             Refusal::missing(format!(
-                "there is no program for {name:?}; there are programs for {}",
-                programs::NAMES.join(", ")
+                "there is no program for {name:?}; expected one of {}",
+                programs::NAMES.iter().chain(&UNIONS).copied().collect::<Vec<_>>().join(", ")
             ))
         })?;
         let machine = Arc::new(Machine::new(program).map_err(Refusal::damaged)?);
@@ -108,48 +150,126 @@ impl Request {
         network: Option<&Subject>,
         halt: &Halt,
     ) -> Answer<MicroSteps> {
-        let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
-        let n = self.nodes;
-        limits::check(n, self.operations.len())?;
-        for (index, &[u, v]) in self.operations.iter().enumerate() {
-            let checked = Operation { u, v }.check(n);
-            checked.map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
+        limits::check(self.nodes, self.calls.as_ref().map_or(self.operations.len(), Vec::len))?;
+        if UNIONS.contains(&&*self.task) {
+            return self.union(machines, halt);
         }
-        let Some((&[u, v], before)) = self.operations.split_last() else {
-            return Err(Refusal::bad("no operations were given; expected at least 1"));
-        };
-        let priorities = match &self.priorities {
-            Some(given) if given.len() == n => given.clone(),
-            Some(given) => {
-                let count = given.len();
-                return Err(Refusal::bad(format!("{count} priorities for {n} nodes were given")));
-            }
-            None => given_priorities(n, self.seed).map_err(bad)?,
-        };
         let machine = machines.get(&self.task)?;
-        let failed = |error: pgn_machines::Error| Refusal::bad(error.to_string());
-        let operation = query(&machine)?;
-        let mut store = Store::new(machine.signature(), &priorities);
-        for pair in before {
-            halt.check()?;
-            machine.run_program(&mut store, operation, pair).map_err(failed)?;
-        }
-        let fields = fields(&machine, &store);
         let net = match network {
             None => None,
-            Some(Subject::Machine(run)) if run.config().task == self.task => Some(run.net()),
+            Some(Subject::Machine(loaded)) if loaded.run.config().task == self.task => {
+                Some(loaded.run.net())
+            }
             Some(_) => {
                 let task = &self.task;
                 return Err(Refusal::bad(format!("the model is not a machine for {task:?}")));
             }
         };
-        let (steps, outcome) = trace(&machine, net, &mut store, (operation, [u, v]), halt)?;
-        let Outcome::Answer(answer) = outcome else {
-            return Err(Refusal::bad(format!("the operation on {u} and {v} has no answer")));
+        let calls = match &self.calls {
+            Some(calls) => resolve(&machine, calls)?,
+            None => {
+                self.check_operations()?;
+                let operation = query(&machine)?;
+                self.operations.iter().map(|pair| (operation, pair.to_vec())).collect()
+            }
         };
-        let program = machine.signature().name.clone();
-        Ok(MicroSteps { program, u, v, answer: u8::from(answer), fields, steps })
+        let Some((last, before)) = calls.split_last() else {
+            return Err(Refusal::bad("no operations were given; expected at least 1"));
+        };
+        let mut store = Store::new(machine.signature(), &self.keys()?);
+        for (operation, arguments) in before {
+            halt.check()?;
+            machine.run_program(&mut store, *operation, arguments).map_err(failed)?;
+        }
+        tell(&machine, &self.task, net, &mut store, last, halt)
     }
+
+    /// The last of some unions: the program of `dsu`, in a memory in which the root that the
+    /// structure linked has the lower key.
+    fn union(&self, machines: &Machines, halt: &Halt) -> Answer<MicroSteps> {
+        self.check_operations()?;
+        let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
+        let n = self.nodes;
+        let operations: Vec<_> = self.operations.iter().map(|&[u, v]| Operation { u, v }).collect();
+        let Some(last) = operations.last() else {
+            return Err(Refusal::bad("no operations were given; expected at least 1"));
+        };
+        let task = Task::named(&self.task).map_err(bad)?;
+        let truth = Dataset::from_operations(&task, n, &self.keys()?, &operations).map_err(bad)?;
+        let (one, count) = (truth.sequence(0), operations.len());
+        let own: Vec<Node> = (0..n as Node).collect();
+        let before = if count > 1 { one.pointers_after(count - 2) } else { &own };
+        let after = one.pointers_after(count - 1);
+        let machine = machines.get("dsu")?;
+        let mut store = Store::new(machine.signature(), &vec![0.0; n]);
+        for node in 0..n as Node {
+            let (was, is) = (before[node as usize], after[node as usize]);
+            if was != node {
+                store.set_pointer(node, 0, Some(was));
+            }
+            // Every other root stays one, so its key is the higher.
+            store.set_key(node, u32::from(was == node && is == node));
+        }
+        let call = (query(&machine)?, vec![last.u, last.v]);
+        tell(&machine, &self.task, None, &mut store, &call, halt)
+    }
+
+    fn check_operations(&self) -> Answer<()> {
+        for (index, &[u, v]) in self.operations.iter().enumerate() {
+            let checked = Operation { u, v }.check(self.nodes);
+            checked.map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
+        }
+        Ok(())
+    }
+
+    fn keys(&self) -> Answer<Vec<f32>> {
+        let n = self.nodes;
+        match &self.priorities {
+            Some(given) if given.len() == n => Ok(given.clone()),
+            Some(given) => {
+                let count = given.len();
+                Err(Refusal::bad(format!("{count} priorities for {n} nodes were given")))
+            }
+            None => given_priorities(n, self.seed).map_err(|error| Refusal::bad(error.to_string())),
+        }
+    }
+}
+
+fn failed(error: pgn_machines::Error) -> Refusal {
+    Refusal::bad(error.to_string())
+}
+
+/// Calls by the numbers of their operations.
+pub fn resolve(machine: &Machine, calls: &[Call]) -> Answer<Vec<(usize, Vec<Node>)>> {
+    let one = |call: &Call| {
+        Ok((machine.operation(&call.operation).map_err(failed)?, call.arguments.clone()))
+    };
+    calls.iter().map(one).collect()
+}
+
+/// Carries out an operation and tells all of it.
+fn tell(
+    machine: &Machine,
+    task: &str,
+    net: Option<&MachineNet>,
+    store: &mut Store,
+    (operation, arguments): &(usize, Vec<Node>),
+    halt: &Halt,
+) -> Answer<MicroSteps> {
+    let fields = fields(machine, store);
+    let (steps, outcome) = trace(machine, net, store, (*operation, &arguments[..]), halt)?;
+    let signature = machine.signature();
+    let known = &signature.operations[*operation];
+    let names =
+        known.arguments.iter().map(|&index| signature.registers[usize::from(index)].clone());
+    Ok(MicroSteps {
+        program: task.to_owned(),
+        operation: known.name.clone(),
+        arguments: names.zip(arguments.iter().copied()).collect(),
+        outcome: outcome.into(),
+        fields,
+        steps,
+    })
 }
 
 /// The program's first operation, the one that data sets are of, if it is on two nodes.
@@ -168,12 +288,11 @@ fn trace(
     machine: &Machine,
     net: Option<&MachineNet>,
     store: &mut Store,
-    (operation, arguments): (usize, [Node; 2]),
+    (operation, arguments): (usize, &[Node]),
     halt: &Halt,
 ) -> Answer<(Vec<MicroStep>, Outcome)> {
-    let failed = |error: pgn_machines::Error| Refusal::bad(error.to_string());
     let signature = machine.signature();
-    let mut state = machine.begin(store, operation, &arguments).map_err(failed)?;
+    let mut state = machine.begin(store, operation, arguments).map_err(failed)?;
     let mut steps = Vec::new();
     let mut before = fields(machine, store);
     while steps.len() < limits::MICRO_STEPS {
@@ -239,46 +358,89 @@ fn writes(before: &Fields, after: &Fields) -> Vec<Write> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
+
     use pgn_lab::machine::MachineRun;
-    use pgn_structures::{Dataset, Task};
+
+    use super::*;
+
+    const OPERATIONS: [[Node; 2]; 6] = [[0, 1], [2, 3], [1, 3], [0, 2], [4, 1], [1, 0]];
+
+    fn of(task: &str, count: usize) -> Request {
+        let operations = OPERATIONS[..count].to_vec();
+        Request { task: task.to_owned(), nodes: 6, seed: 5, operations, ..Request::default() }
+    }
 
     /// Pointers after the micro-steps are those of the data structure, and so is the answer.
+    fn lead_to_the_truth(told: MicroSteps, count: usize) {
+        let structure = Task::named(&told.program).unwrap();
+        let priorities = given_priorities(6, 5).unwrap();
+        let all: Vec<_> = OPERATIONS.iter().map(|&[u, v]| Operation { u, v }).collect();
+        let truth = Dataset::from_operations(&structure, 6, &priorities, &all).unwrap();
+        let mut fields = told.fields;
+        for write in told.steps.iter().flat_map(|step| &step.writes) {
+            fields.get_mut(&write.field).unwrap()[write.node as usize] = write.to;
+        }
+        let pointers: Vec<Node> =
+            (0..).zip(&fields["up"]).map(|(node, up)| up.unwrap_or(node)).collect();
+        let one = truth.sequence(0);
+        assert_eq!(pointers, one.pointers_after(count - 1), "{} {count}", told.program);
+        assert_eq!(told.outcome, Ended::Answer(one.answers[count - 1]), "{} {count}", told.program);
+        assert_eq!(told.arguments[0], ("u".to_owned(), OPERATIONS[count - 1][0]));
+    }
+
     #[test]
     fn micro_steps_lead_to_the_structures_pointers() {
-        let machines = Machines::default();
-        let operations = [[0, 1], [2, 3], [1, 3], [0, 2], [4, 1], [1, 0]];
-        for task in ["dsu", "lct"] {
-            let structure = Task::named(task).unwrap();
-            let priorities = given_priorities(6, 5).unwrap();
-            let all: Vec<_> = operations.iter().map(|&[u, v]| Operation { u, v }).collect();
-            let truth = Dataset::from_operations(&structure, 6, &priorities, &all).unwrap();
-            for count in 1..=operations.len() {
-                let request = Request {
-                    task: task.to_owned(),
-                    nodes: 6,
-                    seed: 5,
-                    priorities: None,
-                    operations: operations[..count].to_vec(),
-                    model: None,
-                };
-                let told = request.answer(&machines, None, &Halt::default()).unwrap();
+        let (machines, halt) = (Machines::default(), Halt::default());
+        for task in ["dsu", "lct", "forest"] {
+            for count in 1..=OPERATIONS.len() {
+                let request = of(task, count);
+                let told = request.answer(&machines, None, &halt).unwrap();
                 let run = MachineRun::built_in(task).unwrap();
-                let own = request
-                    .answer(&machines, Some(&Subject::Machine(Box::new(run))), &Halt::default())
-                    .unwrap();
+                let network = Subject::Machine(Arc::new(run.into()));
+                let own = request.answer(&machines, Some(&network), &halt).unwrap();
                 let text = |steps: &MicroSteps| serde_json::to_string(steps).unwrap();
                 assert_eq!(text(&own), text(&told), "a certified network does the same");
-                let mut fields = told.fields;
-                for write in told.steps.iter().flat_map(|step| &step.writes) {
-                    fields.get_mut(&write.field).unwrap()[write.node as usize] = write.to;
-                }
-                let pointers: Vec<Node> =
-                    (0..).zip(&fields["up"]).map(|(node, up)| up.unwrap_or(node)).collect();
-                let one = truth.sequence(0);
-                assert_eq!(pointers, one.pointers_after(count - 1), "{task} {count}");
-                assert_eq!(told.answer, one.answers[count - 1], "{task} {count}");
+                lead_to_the_truth(told, count);
             }
+        }
+    }
+
+    #[test]
+    fn other_unions_are_told_by_the_program_of_dsu() {
+        let machines = Machines::default();
+        for task in UNIONS {
+            for count in 1..=OPERATIONS.len() {
+                let told = of(task, count).answer(&machines, None, &Halt::default()).unwrap();
+                lead_to_the_truth(told, count);
+            }
+        }
+    }
+
+    #[test]
+    fn any_operation_of_a_program_can_be_told() {
+        let call = |operation: &str, arguments: &[Node]| Call {
+            operation: operation.to_owned(),
+            arguments: arguments.to_vec(),
+        };
+        let heap = |calls: Vec<Call>| Request {
+            task: "heap".to_owned(),
+            nodes: 5,
+            priorities: Some(vec![0.0, 0.1, 0.9, 0.5, 0.7]),
+            calls: Some(calls),
+            ..Request::default()
+        };
+        let machines = Machines::default();
+        let ask = |calls| heap(calls).answer(&machines, None, &Halt::default());
+        let all = vec![call("insert", &[0, 2]), call("insert", &[0, 3]), call("pop_min", &[0])];
+        let told = ask(all).unwrap();
+        assert_eq!(told.outcome, Ended::Node(Some(3)));
+        assert_eq!((&*told.operation, told.arguments), ("pop_min", vec![("heap".to_owned(), 0)]));
+        assert!(ask(vec![call("insert", &[0, 2]), call("insert", &[0, 2])]).is_ok_and(|told| {
+            told.outcome == Ended::Refused("x is in a heap already".to_owned())
+        }));
+        for bad in [call("push", &[0, 2]), call("insert", &[0]), call("insert", &[0, 5])] {
+            assert!(ask(vec![bad.clone()]).is_err(), "{bad:?}");
         }
     }
 
@@ -288,15 +450,15 @@ mod tests {
         let request = |task: &str, operations: Vec<[Node; 2]>| Request {
             task: task.to_owned(),
             nodes: 4,
-            seed: 0,
-            priorities: None,
             operations,
-            model: None,
+            ..Request::default()
         };
         for bad in [
             request("dsu", vec![]),
             request("dsu", vec![[0, 4]]),
             request("dsu", vec![[1, 1]]),
+            request("kruskal", vec![]),
+            request("kruskal", vec![[0, 4]]),
             request("nothing", vec![[0, 1]]),
             Request { priorities: Some(vec![0.5]), ..request("dsu", vec![[0, 1]]) },
         ] {

@@ -1,10 +1,10 @@
 //! A model and the data structure it imitates, side by side, operation by operation.
 
-use std::ops::ControlFlow;
+use std::{collections::HashSet, ops::ControlFlow};
 
 use pgn_engine::{self as engine, Pointers, left_alone};
 use pgn_lab::{Examples, Run};
-use pgn_structures::{Dataset, Node, Operation, Sampling, Split, Task, given_priorities};
+use pgn_structures::{Dataset, Edge, Node, Operation, Sampling, Split, Task, given_priorities};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -65,7 +65,18 @@ pub struct Replay {
     pub pointers: Pointers,
     pub has_masks: bool,
     pub has_attention: bool,
+    /// The edges of the input graph, the lightest first, for tasks that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Vec<GraphEdge>>,
     pub steps: Vec<Step>,
+}
+
+/// An edge of the input graph.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct GraphEdge {
+    pub u: Node,
+    pub v: Node,
+    pub weight: f32,
 }
 
 /// One operation.
@@ -91,9 +102,10 @@ pub struct Truth {
 #[derive(Debug, Serialize)]
 pub struct Guess {
     pub answer: u8,
-    pub logit: f32,
-    /// P(answer = 1).
-    pub probability: f32,
+    /// Absent for machines, whose answers have no probability.
+    pub logit: Option<f32>,
+    /// P(answer = 1), of the logit.
+    pub probability: Option<f32>,
     /// Nodes with mask 0, in models with masks.
     pub visited: Option<Vec<Node>>,
     /// Nodes whose pointer moved, and where to.
@@ -185,7 +197,10 @@ impl Request {
         // Priorities are checked along the way, so a structure needs at least one operation.
         let some =
             if operations.is_empty() { &[Operation { u: 0, v: 1 }] } else { &operations[..] };
-        let truth = Dataset::from_operations(task, n, &priorities, some).map_err(bad)?;
+        let mut truth = Dataset::from_operations(task, n, &priorities, some).map_err(bad)?;
+        if !operations.is_empty() && has_input_graph(task, &priorities) {
+            truth.edges = edges_of(&operations);
+        }
         Ok((priorities, (!operations.is_empty()).then_some(truth)))
     }
 
@@ -212,8 +227,9 @@ impl Request {
         let set =
             Dataset::sample(task, &sampling).map_err(|error| Refusal::bad(error.to_string()))?;
         let one = set.sequence(index);
-        let truth = Dataset::from_operations(task, n, one.priorities, one.operations)
+        let mut truth = Dataset::from_operations(task, n, one.priorities, one.operations)
             .map_err(|error| Refusal::bad(error.to_string()))?;
+        truth.edges = one.edges.to_vec();
         Ok((one.priorities.to_vec(), Some(truth)))
     }
 
@@ -239,6 +255,7 @@ impl Request {
     pub fn replay(&self, run: &Run, halt: &Halt) -> Answer<Replay> {
         let (priorities, truth) = self.truth(task(run)?)?;
         let config = run.model().config();
+        let graph = truth.as_ref().and_then(|truth| graph(&truth.edges));
         let mut steps = Vec::new();
         if let Some(truth) = truth {
             let truth = examples(run, truth)?;
@@ -266,8 +283,8 @@ impl Request {
                     },
                     model: Guess {
                         answer: u8::from(answer.value()),
-                        logit: answer.logit,
-                        probability: answer.probability,
+                        logit: Some(answer.logit),
+                        probability: Some(answer.probability),
                         visited,
                         moved: step.moved().map(|one| [one.node, one.to]).collect(),
                     },
@@ -284,6 +301,7 @@ impl Request {
             pointers: config.pointers,
             has_masks: config.has_masks(),
             has_attention: config.has_attention(),
+            graph,
             steps,
         })
     }
@@ -356,6 +374,37 @@ fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
 /// The data structure that the run is about.
 fn task(run: &Run) -> Answer<&Task> {
     run.task().map_err(|error| Refusal::bad(error.to_string()))
+}
+
+/// Whether sequences of the task come with a graph.
+fn has_input_graph(task: &Task, priorities: &[f32]) -> bool {
+    let mut structure = task.make();
+    structure.reset(priorities);
+    let mut rng = Split::Given.rng(0, priorities.len(), 0);
+    !structure.input_graph(priorities.len() as Node, 1, &mut rng).is_empty()
+}
+
+/// The graph whose edges are given operations, the first the lightest; an edge that comes again
+/// is the same edge.
+fn edges_of(operations: &[Operation]) -> Vec<Edge> {
+    let mut seen = HashSet::new();
+    let new = |&&Operation { u, v }: &&Operation| seen.insert((u.min(v), u.max(v)));
+    let known: Vec<&Operation> = operations.iter().filter(new).collect();
+    let count = known.len() as f32;
+    let weight = |index: usize| index as f32 / count;
+    known
+        .iter()
+        .enumerate()
+        .map(|(i, one)| Edge { u: one.u, v: one.v, weight: weight(i) })
+        .collect()
+}
+
+/// The graph as the page draws it; nothing without edges.
+pub fn graph(edges: &[Edge]) -> Option<Vec<GraphEdge>> {
+    let mut sorted: Vec<&Edge> = edges.iter().collect();
+    sorted.sort_by(|a, b| a.weight.total_cmp(&b.weight));
+    let edge = |&&Edge { u, v, weight }: &&Edge| GraphEdge { u, v, weight };
+    (!sorted.is_empty()).then(|| sorted.iter().map(edge).collect())
 }
 
 /// Which pointers differ; afterwards `before` is like `after`.

@@ -1,16 +1,14 @@
 //! From the id in a request to a loaded run: what the player and the playground look at.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
-use pgn_lab::{
-    Run, RunConfig, files,
-    machine::{MachineConfig, MachineRun},
-};
+use pgn_lab::{Run, RunConfig, files, machine::MachineConfig};
 
 use crate::{
     built_in,
     catalogue::{Catalogue, Place},
     limits,
+    loaded::Loaded,
     refusal::{Answer, Refusal},
 };
 
@@ -19,7 +17,7 @@ pub enum Subject {
     /// A model of operations.
     Run(Box<Run>),
     /// A network that executes a program.
-    Machine(Box<MachineRun>),
+    Machine(Arc<Loaded>),
 }
 
 /// Loads the run that an id names.
@@ -31,13 +29,12 @@ pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
             let run = Run::new(config, built_in.model()?, &task).map_err(Refusal::damaged)?;
             Ok(Subject::Run(Box::new(run)))
         }
-        Place::Machine(name) => built_in::machine(name).map(|run| Subject::Machine(Box::new(run))),
+        Place::Machine(name) => built_in::machine(name).map(Subject::Machine),
         Place::Folder(path) => {
             check_files(catalogue, &path)?;
             let damaged = |error: pgn_lab::Error| catalogue.damaged(&error);
             if MachineConfig::is_in(&path) {
-                let run = MachineRun::load(&path).map_err(damaged)?;
-                return Ok(Subject::Machine(Box::new(run)));
+                return catalogue.machines.load(&path).map(Subject::Machine).map_err(damaged);
             }
             let run = Run::load_with(&path, |name| Ok(catalogue.task(name).ok()));
             Ok(Subject::Run(Box::new(run.map_err(damaged)?)))

@@ -9,7 +9,6 @@ use pgn_lab::{
 use serde::Serialize;
 
 use crate::{
-    built_in,
     catalogue::{Catalogue, Place},
     limits,
     refusal::{Answer, Refusal},
@@ -82,25 +81,25 @@ pub fn details(catalogue: &Catalogue, id: &str) -> Answer<Details> {
                 certificate: None,
             })
         }
-        Place::Machine(name) => built_in_machine(id, name),
+        Place::Machine(name) => built_in_machine(catalogue, id, name),
         Place::Folder(path) => Ok(in_folder(catalogue, id, &path)),
     }
 }
 
-/// A machine that comes with the program.
-fn built_in_machine(id: &str, name: &'static str) -> Answer<Details> {
-    let run = built_in::machine(name)?;
-    let mut summary = Summary::new(id, format!("built-in {name} machine"), &run.config().into());
-    (summary.built_in, summary.playable) = (true, true);
+/// A machine that comes with the program. Its program is not made for this: that takes a while.
+fn built_in_machine(catalogue: &Catalogue, id: &str, name: &'static str) -> Answer<Details> {
+    let all = MachineRun::built_in_files(name).map_err(Refusal::damaged)?;
+    let text = |wanted: &str| {
+        let found = all.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
+    };
+    let config = text(files::CONFIG).unwrap_or_default();
+    let parsed = MachineConfig::from_toml(&config, Path::new(name)).map_err(Refusal::damaged)?;
+    let mut summary = Summary::new(id, format!("built-in {name} machine"), &(&parsed).into());
+    (summary.built_in, summary.playable) = (true, catalogue.task(name).is_ok());
     let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?.results;
     summary.finish(&results);
-    let certificate = run.certificate().map(serde_json::to_string_pretty);
-    Ok(Details {
-        summary,
-        config: run.config().to_toml(),
-        results: Some(results),
-        certificate: certificate.transpose().map_err(Refusal::damaged)?,
-    })
+    Ok(Details { summary, config, results: Some(results), certificate: text(CERTIFICATE) })
 }
 
 /// What all configs have, of machines and of other models.

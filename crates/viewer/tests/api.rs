@@ -75,10 +75,15 @@ fn runs_and_curves() {
         [
             "built-in:dsu",
             "built-in:lct",
+            "built-in:dsu-free",
+            "built-in:lct-free",
             "built-in:dsu-ordered",
             "built-in:forest",
             "built-in:machine-dsu",
             "built-in:machine-lct",
+            "built-in:machine-forest",
+            "built-in:machine-splay",
+            "built-in:machine-heap",
             "run:broken",
             "run:lct/gnn-3"
         ]
@@ -113,8 +118,9 @@ fn runs_and_curves() {
 #[test]
 fn a_replay_is_the_ground_truth_and_the_models_own_rollout() {
     let server = Running::start(None);
-    for name in ["dsu", "lct"] {
-        let model = format!("built-in:{name}");
+    for (name, model) in [("dsu", "dsu"), ("lct", "lct"), ("lct", "lct-free")] {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(model);
+        let model = format!("built-in:{model}");
         let request = json!({ "model": model, "nodes": 20, "seed": 5, "sequence": 3 });
         let (status, replay) = server.post("/api/replay", &request);
         assert_eq!(status, 200, "{replay}");
@@ -128,7 +134,6 @@ fn a_replay_is_the_ground_truth_and_the_models_own_rollout() {
         let set = Dataset::sample(&task, &sampling).unwrap();
         let truth = set.sequence(3);
         // The engine's batch rollout is another path through the model than step by step.
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
         let run = pgn_lab::Run::load(&dir).unwrap();
         let model = run.model();
         let rollout = model.rollout(truth).unwrap();
@@ -323,11 +328,95 @@ fn masks_attention_sequences_baselines_and_micro_steps() {
     let asked = json!({ "task": "lct", "nodes": 6, "seed": 1, "operations": [[0, 1], [1, 2]] });
     let (_, inside) = server.post("/api/micro-steps", &asked);
     assert_eq!(
-        (&inside["program"], &inside["u"], &inside["v"]),
-        (&json!("lct"), &json!(1), &json!(2))
+        (&inside["program"], &inside["arguments"]),
+        (&json!("lct"), &json!([["u", 1], ["v", 2]]))
     );
     assert!(inside["steps"].as_array().unwrap().len() > 10);
     let none = json!({ "task": "nothing", "nodes": 6, "operations": [[0, 1]] });
     assert_eq!(server.post("/api/micro-steps", &none).0, 404);
     server.alive();
+}
+
+#[test]
+fn tasks_and_models_are_told_by_name() {
+    let server = Running::start(None);
+    let (_, about) = server.get("/api/about");
+    for preset in pgn_engine::Preset::ALL {
+        assert_eq!(about["models"][preset.name], preset.summary);
+    }
+    assert!(about["models"]["pgn-machine"].is_string());
+    for task in Task::all() {
+        assert_eq!(about["tasks"][task.name()], task.title());
+    }
+    assert_eq!(about["tasks"]["heap"], "Pairing heap");
+}
+
+#[test]
+fn a_machine_gives_answers_without_probabilities() {
+    let server = Running::start(None);
+    let replay = json!({ "model": "built-in:machine-lct", "nodes": 12, "seed": 0, "sequence": 2 });
+    let (status, told) = server.post("/api/replay", &replay);
+    assert_eq!(status, 200, "{told}");
+    for step in told["steps"].as_array().unwrap() {
+        assert_eq!(step["model"]["answer"], step["truth"]["answer"]);
+        assert!(step["model"]["logit"].is_null() && step["model"]["probability"].is_null());
+    }
+    let (_, node) = server.post("/api/node", &json!({ "replay": replay, "step": 5, "node": 3 }));
+    assert!(node["mask_probability"].is_null() && node["candidates"].is_null());
+    let (_, step) = server.post("/api/step", &json!({ "replay": replay, "step": 5 }));
+    assert_eq!(step, json!({ "mask_logits": null, "alpha": null }));
+}
+
+/// A run whose model reads the input graph, of Kruskal's algorithm.
+fn kruskal(folder: &Path) -> pgn_lab::Run {
+    let config = pgn_engine::Config {
+        input_graph: pgn_engine::InputGraph::Edges,
+        ..pgn_engine::Config::preset("pgn").unwrap()
+    };
+    let run = folder.join("kruskal");
+    std::fs::create_dir(&run).unwrap();
+    let dsu = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dsu");
+    let text = std::fs::read_to_string(dsu.join("config.toml")).unwrap();
+    let mut table: toml::Table = text.parse().unwrap();
+    table.insert("task".into(), "kruskal".into());
+    table.insert("network".into(), toml::Value::try_from(&config).unwrap());
+    std::fs::write(run.join("config.toml"), table.to_string()).unwrap();
+    std::fs::copy(dsu.join("model.safetensors"), run.join("model.safetensors")).unwrap();
+    pgn_lab::Run::load(&run).unwrap()
+}
+
+#[test]
+fn an_input_graph_is_drawn_and_the_model_reads_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = kruskal(dir.path());
+    let server = Running::start(Some(dir.path()));
+    let request = json!({ "model": "run:kruskal", "nodes": 12, "seed": 3, "sequence": 1 });
+    let (status, replay) = server.post("/api/replay", &request);
+    assert_eq!(status, 200, "{replay}");
+    let task = Task::named("kruskal").unwrap();
+    let sampling = Sampling { nodes: 12, ops: 18, count: 2, seed: 3, split: Split::Test };
+    let set = Dataset::sample(&task, &sampling).unwrap();
+    let truth = set.sequence(1);
+    let graph = replay["graph"].as_array().unwrap();
+    assert_eq!(graph.len(), truth.edges.len());
+    // Its edges, the lightest first, are the operations.
+    for (edge, operation) in graph.iter().zip(truth.operations) {
+        assert_eq!((&edge["u"], &edge["v"]), (&json!(operation.u), &json!(operation.v)));
+    }
+    let rollout = run.model().rollout(truth).unwrap();
+    for (step, &logit) in replay["steps"].as_array().unwrap().iter().zip(&rollout.query_logits) {
+        assert_eq!(step["model"]["logit"].as_f64().unwrap() as f32, logit);
+    }
+    // Operations of one's own are the graph's edges.
+    let own = json!({ "model": "run:kruskal", "nodes": 5, "operations": [[0, 1], [3, 2], [1, 0]] });
+    let (_, replay) = server.post("/api/replay", &own);
+    let ends: Vec<[u64; 2]> = replay["graph"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| ["u", "v"].map(|end| edge[end].as_u64().unwrap()))
+        .collect();
+    assert_eq!(ends, [[0, 1], [3, 2]]);
+    let (_, without) = server.post("/api/replay", &json!({ "model": "built-in:dsu", "nodes": 5 }));
+    assert!(without["graph"].is_null());
 }

@@ -1,6 +1,6 @@
 //! Operations carried out by a trained machine, in three ways with the same outcome.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use pgn_machines::{Action, Compiled, Machine, Outcome, Store, Values, View};
 use pgn_structures::Node;
@@ -51,7 +51,7 @@ impl std::str::FromStr for Mode {
 pub struct Executor<'a> {
     run: &'a MachineRun,
     table: HashMap<View, Action>,
-    compiled: Option<Compiled>,
+    compiled: Option<Arc<Compiled>>,
 }
 
 impl MachineRun {
@@ -77,10 +77,15 @@ impl MachineRun {
             _ => HashMap::new(),
         };
         let compiled = match mode {
-            Mode::Compiled => Some(self.compile()?),
+            Mode::Compiled => Some(Arc::new(self.compile()?)),
             _ => None,
         };
         Ok(Executor { run: self, table, compiled })
+    }
+
+    /// Ready at once: with what [`MachineRun::compile`] made of this machine before.
+    pub fn executor_of(&self, compiled: Arc<Compiled>) -> Executor<'_> {
+        Executor { run: self, table: HashMap::new(), compiled: Some(compiled) }
     }
 }
 

@@ -76,7 +76,7 @@ pub fn report(paths: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
     let (data, moving) = moving::gather(&report)?;
     let mut html = Html::new();
     sections::write(&mut html, &report, &moving);
-    Ok(html.finish("What was learnt", &STYLES.concat(), SCRIPT, &data, LICENCES))
+    Ok(html.finish("What was learned", &STYLES.concat(), SCRIPT, &data, LICENCES))
 }
 
 /// The runs that [`report()`] analyses if it is given no analyses: for callers that do it
@@ -99,6 +99,8 @@ impl Run {
             Error::Report(format!("{} cannot be read ({error})", config_path.display()))
         };
         let metrics = path.join(files::METRICS);
+        let results = Results::load(path)?;
+        results.check_files(path)?;
         let below = path.strip_prefix(common).unwrap_or(path);
         Ok(Run {
             name: match below.as_os_str().is_empty() {
@@ -110,7 +112,7 @@ impl Run {
                 false => Some(RunConfig::load(&config_path)?),
             },
             config_text: std::fs::read_to_string(&config_path).map_err(unread)?,
-            results: Results::load(path)?,
+            results,
             metrics: if metrics.exists() { CurveLine::read(&metrics)? } else { Vec::new() },
             path: path.to_owned(),
         })

@@ -48,9 +48,11 @@ pub fn gather(report: &Report) -> Result<(String, Moving)> {
     let mut data = Data::default();
     let mut moving = Moving { comparisons: Vec::new(), of_run: Vec::new(), replays: Vec::new() };
     for task in report.collection.tasks() {
-        if let Some(curves) = compare(report, task) {
-            moving.comparisons.push(data.curves.len());
-            data.curves.push(curves);
+        for measure in [VALIDATION, VIEWS] {
+            if let Some(curves) = compare(report, task, measure) {
+                moving.comparisons.push(data.curves.len());
+                data.curves.push(curves);
+            }
         }
     }
     let each = (POINTS / (8 * report.runs.len().max(1))).clamp(20, 400);
@@ -70,16 +72,24 @@ pub fn gather(report: &Report) -> Result<(String, Moving)> {
     Ok((json, moving))
 }
 
-/// F₁ on validation, a curve for each group of runs: the mean over the seeds that have the epoch.
-fn compare(report: &Report, task: &str) -> Option<Curves> {
+/// What runs are compared by: a title, the axis, and the value of a line.
+type Measure = (&'static str, &'static str, fn(&CurveLine) -> Option<f64>);
+
+const VALIDATION: Measure =
+    ("validation F₁", "F₁", |line| line.validation.as_ref().map(|scores| scores.f1));
+/// Machines are not validated: they are certified.
+const VIEWS: Measure = ("training views right", "share", |line| line.views_right);
+
+/// A curve for each group of runs: the mean over the seeds that have the epoch.
+fn compare(report: &Report, task: &str, (what, up, value): Measure) -> Option<Curves> {
     let series: Vec<Series> = groups(&report.runs, task)
         .iter()
         .map(|group| {
             let mut epochs: BTreeMap<u64, (f64, u32)> = BTreeMap::new();
             for line in group.runs.iter().flat_map(|run| &run.metrics) {
-                let Some(validation) = &line.validation else { continue };
+                let Some(value) = value(line) else { continue };
                 let entry = epochs.entry(line.epoch).or_default();
-                *entry = (entry.0 + validation.f1, entry.1 + 1);
+                *entry = (entry.0 + value, entry.1 + 1);
             }
             // Thinned files keep their own best epochs too; a point stands only where all are.
             let most = epochs.values().map(|&(_, count)| count).max().unwrap_or(0);
@@ -90,8 +100,8 @@ fn compare(report: &Report, task: &str) -> Option<Curves> {
         .filter(|series| !series.points.is_empty())
         .collect();
     (!series.is_empty()).then(|| Curves {
-        title: format!("{}: validation F₁", title(task)),
-        up: "F₁",
+        title: format!("{}: {what}", title(task)),
+        up,
         series,
         range: Some([0.0, 1.0]),
     })
@@ -100,12 +110,11 @@ fn compare(report: &Report, task: &str) -> Option<Curves> {
 /// The curves of one run.
 fn curves(run: &Run, points: usize) -> Vec<Curves> {
     type Value = fn(&CurveLine) -> Option<f64>;
-    const SCORES: [(&str, Value); 5] = [
+    const SCORES: [(&str, Value); 4] = [
         ("F₁", |line| line.validation.as_ref().map(|scores| scores.f1)),
         ("accuracy", |line| line.validation.as_ref().map(|scores| scores.accuracy)),
         ("pointers", |line| line.validation.as_ref()?.pointer_accuracy),
         ("masks", |line| line.validation.as_ref()?.mask_accuracy),
-        ("views right", |line| line.views_right),
     ];
     let one = |name: &str, value: &dyn Fn(&CurveLine) -> Option<f64>| -> Series {
         let all = run.metrics.iter().filter_map(|line| Some((line.epoch, value(line)?)));
@@ -123,6 +132,15 @@ fn curves(run: &Run, points: usize) -> Vec<Curves> {
             "Validation scores",
             "score",
             scores.filter(|series| !series.points.is_empty()).collect(),
+            Some([0.0, 1.0]),
+        ),
+        (
+            "Training views right",
+            "share",
+            Some(one("views right", &|line| line.views_right))
+                .into_iter()
+                .filter(|series| !series.points.is_empty())
+                .collect(),
             Some([0.0, 1.0]),
         ),
     ];
@@ -164,7 +182,9 @@ fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>>
     for (what, request) in requests {
         let replay = match run.config {
             Some(_) => request.replay(&pgn_lab::Run::load(&run.path)?, &Halt::default()),
-            None => machine::replay(&request, &MachineRun::load(&run.path)?, &Halt::default()),
+            None => {
+                machine::replay(&request, &MachineRun::load(&run.path)?.into(), &Halt::default())
+            }
         };
         let replay = replay.map_err(failed)?;
         replays.push((format!("{}, n = {}: {what}", run.name, request.nodes), replay));

@@ -7,7 +7,7 @@ use pgn_structures::{About, Node, Sequence, Task};
 use super::{LICENCES, SCRIPT, STYLES, html::Html};
 use crate::{
     Error, Result,
-    replay::{Guess, Replay, Step, Truth, moves},
+    replay::{Guess, Replay, Step, Truth, graph, moves},
 };
 
 /// The page of `pgn report` with nothing but a player in it: the truth and what a model, ours or
@@ -109,8 +109,8 @@ pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result
             },
             model: Guess {
                 answer: u8::from(logit > 0.0),
-                logit,
-                probability: 1.0 / (1.0 + (-logit).exp()),
+                logit: Some(logit),
+                probability: Some(1.0 / (1.0 + (-logit).exp())),
                 visited,
                 moved: match &rollout.pointers {
                     Some(all) => moves(&mut model, &all[t * n..][..n]),
@@ -133,6 +133,7 @@ pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result
         },
         has_masks: rollout.mask_logits.is_some(),
         has_attention: false,
+        graph: graph(sequence.edges),
         steps: (0..ops).map(step).collect(),
     })
 }

@@ -20,7 +20,7 @@ const CONTENTS: [(&str, &str); 8] = [
 /// Writes everything.
 pub fn write(html: &mut Html, report: &Report, moving: &Moving) {
     let count = report.runs.len();
-    html.element("h1", "What was learnt");
+    html.element("h1", "What was learned");
     html.element(
         "p",
         &format!(
@@ -56,7 +56,16 @@ fn scores(html: &mut Html, report: &Report) {
         let known = tables::of_task(&report.collection, task);
         known.iter().filter(|table| table.rows.len() > 1).for_each(|table| html.table(table));
     }
+    // A hundred rows would hide what comes after them.
+    let folded = report.runs.len() > 20;
+    if folded {
+        let count = report.runs.len();
+        html.raw(&format!("<details><summary>All {count} runs, a row each</summary>"));
+    }
     html.table(&all_runs(report));
+    if folded {
+        html.raw("</details>");
+    }
     write_claims(html, "The paper's claims", &claims(&report.collection));
     write_claims(
         html,

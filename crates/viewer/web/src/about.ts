@@ -1,34 +1,25 @@
-/** What data structures and models are, in a few words. */
+/** What data structures and models are: the server knows, those of one's own included. */
 
-const STRUCTURES: Record<string, string> = {
-  dsu: 'Disjoint-set union',
-  'dsu-ordered': 'Disjoint-set union, ordered',
-  forest: 'Rooted forest',
-  lct: 'Link/cut tree',
-};
+import * as api from './api';
 
-/** The name of a data structure; a task of somebody's own goes by its own name. */
-export function structureName(task: string): string {
-  return STRUCTURES[task] ?? task;
+let known: api.About | null = null;
+
+/** Asks once. Must come before the names are used. */
+export async function learnNames(): Promise<void> {
+  known ??= await api.about();
 }
 
-const MODELS: Record<string, string> = {
-  gnn: 'A graph network on the complete graph. It has neither pointers nor masks.',
-  deepsets: 'Every node sees only itself. It has neither pointers nor masks.',
-  pgn: 'A pointer graph network: messages travel along pointers that the network sets itself.',
-  'pgn-free': 'A pointer graph network trained on its own masks and pointers instead of the true ones.',
-  'pgn-nm': 'A pointer graph network without masks: every node sets its pointer after every operation.',
-  'pgn-asym': 'A pointer graph network whose messages travel only from a node to where it points.',
-  'pgn-mo': 'A pointer graph network trained on answers and masks, without supervision of pointers.',
-  supgnn: 'A graph network on the complete graph, trained to predict pointers and masks that it does not use.',
-  dgm: 'A differentiable graph module: pointers are sampled, and learnt from a reward.',
-  'oracle-ptrs': 'A graph network that is given the true pointers, in tests too.',
-  'pgn-ptrs': 'A graph network that is given the pointers of a trained pgn.',
-  'pgn-exact': 'A pointer graph network iterated within each operation until it has converged.',
-  'pgn-machine': 'A network that executes the algorithm micro-step by micro-step.',
-};
+/** The name of a data structure; one that nobody knows goes by its own name. */
+export function structureName(task: string): string {
+  return known?.tasks?.[task] ?? task;
+}
 
-/** What a model is, in a sentence. */
+/** What a model is, in a few words. */
 export function aboutModel(model: string): string {
-  return MODELS[model] ?? '';
+  return known?.models?.[model] ?? '';
+}
+
+/** Whether a run's model executes a program, micro-step by micro-step. */
+export function isMachine({ model }: { model: string }): boolean {
+  return model === 'pgn-machine';
 }

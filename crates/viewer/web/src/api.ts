@@ -85,7 +85,8 @@ export interface ReplayStep {
   u: number;
   v: number;
   truth: { answer: 0 | 1; visited: number[]; moved: Move[] };
-  model: { answer: 0 | 1; logit: number; probability: number; visited: number[] | null; moved: Move[] };
+  /** A machine's answer has no probability. */
+  model: { answer: 0 | 1; logit: number | null; probability: number | null; visited: number[] | null; moved: Move[] };
 }
 
 export interface Replay {
@@ -98,6 +99,8 @@ export interface Replay {
   pointers: 'none' | 'given' | 'masked' | 'every';
   has_masks: boolean;
   has_attention: boolean;
+  /** The input graph, the lightest edge first, for tasks that have one. */
+  graph?: { u: number; v: number; weight: number }[];
   steps: ReplayStep[];
 }
 
@@ -138,7 +141,9 @@ export interface MicroRequest {
   nodes: number;
   seed?: number;
   priorities?: number[];
-  operations: [number, number][];
+  operations?: [number, number][];
+  /** Instead of `operations`: any operations of the program. */
+  calls?: Call[];
   /** A machine whose own micro-steps are asked for, instead of the program's. */
   model?: string;
 }
@@ -153,11 +158,27 @@ export interface MicroStep {
   writes: { field: string; node: number; to: number | null }[];
 }
 
+export interface Call {
+  operation: string;
+  arguments: number[];
+}
+
+/** How an operation of a program ended. */
+export type Ended = 'done' | { answer: 0 | 1 } | { node: number | null } | { refused: string };
+
+/** Operations of a program in a row, and all that it has. */
+export interface Called {
+  operations: { name: string; arguments: string[] }[];
+  keys: number[];
+  calls: (Call & { outcome: Ended })[];
+}
+
 export interface MicroSteps {
   program: string;
-  u: number;
-  v: number;
-  answer: 0 | 1;
+  operation: string;
+  /** The arguments, with the names of their registers. */
+  arguments: [string, number][];
+  outcome: Ended;
   /** The nodes' pointers before the operation, by field; null: nil. */
   fields: Record<string, (number | null)[]>;
   steps: MicroStep[];
@@ -166,11 +187,18 @@ export interface MicroSteps {
 export interface About {
   version: string;
   folder: string | null;
+  /** What data structures are called, and what models are, by name. */
+  tasks: Record<string, string>;
+  models: Record<string, string>;
   limits: Limits;
 }
 
 /** A request that was refused; the message is the server's sentence. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  constructor(message: string, readonly status = 0) {
+    super(message);
+  }
+}
 
 /** No answer at all: trying again later may help. */
 export class Unreachable extends Refused {}
@@ -183,7 +211,7 @@ async function answer<T>(request: Promise<Response>): Promise<T> {
     throw new Unreachable('The server does not answer. Is `pgn serve` still running?');
   }
   const body = await response.json().catch(() => null);
-  if (!response.ok) throw new Refused(body?.error ?? `The server answered with status ${response.status}.`);
+  if (!response.ok) throw new Refused(body?.error ?? `The server answered with status ${response.status}.`, response.status);
   return body as T;
 }
 
@@ -210,5 +238,6 @@ export const stepDetails = (request: ReplayRequest, step: number) =>
 export const sequences = (model: string, nodes: number, seed: number, count: number) =>
   post<SequenceScore[]>('/api/sequences', { model, nodes, seed, count });
 export const microSteps = (request: MicroRequest) => post<MicroSteps>('/api/micro-steps', request);
+export const calls = (request: { program: string; nodes: number; seed: number; calls: Call[]; more?: number }) => post<Called>('/api/calls', request);
 export const operations = (name: string, nodes: number, text: string) =>
   post<{ operations: [number, number][] }>('/api/operations', { name, nodes, text });

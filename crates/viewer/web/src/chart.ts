@@ -5,6 +5,7 @@ import { select } from 'd3-selection';
 import { type Series, bottom, smooth, top } from './curves';
 import { announce, checkbox, choice, h } from './dom';
 import { lineClass } from './palette';
+import { raised } from './probability';
 
 export type { Series } from './curves';
 
@@ -20,6 +21,8 @@ export interface Axes {
   range?: [number, number];
   /** Whether the axis begins near the lowest value instead of at the range's end. */
   tight?: boolean;
+  /** Whether the axis is logarithmic at first. */
+  log?: boolean;
   /** What is said when there is nothing to draw. */
   empty?: string;
 }
@@ -35,7 +38,7 @@ export class Chart {
   private series: Series[] = [];
   private readonly hidden = new Set<string>();
   private cursor: number | null = null;
-  private log = false;
+  private log: boolean;
   private window = 1;
   private zoom: [number, number] | null = null;
   private drag: number | null = null;
@@ -44,12 +47,13 @@ export class Chart {
     this.svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     this.svg.setAttribute('role', 'img');
     this.svg.setAttribute('tabindex', '0');
+    this.log = axes.log ?? false;
     const window = choice([['1', 'none'], ['5', '5 points'], ['21', '21 points'], ['51', '51 points']], '1', { onchange: () => {
       this.window = Number(window.value);
       this.draw();
     } });
     const tools = h('div', { class: 'chart-tools' },
-      checkbox('logarithmic', false, (on) => {
+      checkbox('logarithmic', this.log, (on) => {
         this.log = on;
         this.draw();
       }), h('label', { class: 'check' }, 'smoothing', window), this.reset);
@@ -139,7 +143,7 @@ export class Chart {
       // A logarithmic axis has more ticks than fit; powers of ten are enough.
       if (this.log && !/^1(e|0*$)|^0?\.0*1$/.test(String(tick)) && y.ticks(5).length > 8) continue;
       svg.append('line').attr('class', 'grid').attr('x1', MARGIN.left).attr('x2', width - MARGIN.right).attr('y1', y(tick)).attr('y2', y(tick));
-      svg.append('text').attr('class', 'tick').attr('x', MARGIN.left - 6).attr('y', y(tick)).attr('dy', '0.32em').attr('text-anchor', 'end').text(String(tick));
+      svg.append('text').attr('class', 'tick').attr('x', MARGIN.left - 6).attr('y', y(tick)).attr('dy', '0.32em').attr('text-anchor', 'end').text(tickText(tick));
     }
     for (const tick of x.ticks(Math.max(2, Math.floor(width / 110))).filter(Number.isInteger)) {
       svg.append('text').attr('class', 'tick').attr('x', x(tick)).attr('y', HEIGHT - MARGIN.bottom + 15).attr('text-anchor', 'middle').text(tick);
@@ -232,6 +236,12 @@ export class Chart {
 function thin(points: [number, number][]): [number, number][] {
   const stride = Math.ceil(points.length / POINTS);
   return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
+}
+
+/** 0.00001 → "10⁻⁵": there is no room for so many zeros. */
+function tickText(value: number): string {
+  const exponent = Math.log10(value);
+  return value > 0 && value < 0.001 && Number.isInteger(Math.round(exponent * 1e6) / 1e6) ? `10${raised(Math.round(exponent))}` : String(value);
 }
 
 function format(value: number): string {

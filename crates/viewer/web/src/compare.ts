@@ -1,6 +1,6 @@
 /** Runs together: one line for each model, mean ± sd over seeds, or one for each run. */
 
-import { structureName } from './about';
+import { isMachine, structureName } from './about';
 import * as api from './api';
 import { Chart } from './chart';
 import { type Point, type Series, meanOf } from './curves';
@@ -50,6 +50,10 @@ export const compare: View = async (root, parameters, context) => {
   const names = () => [...new Set(ofTask().map((run) => run.model))].sort();
   const chosen = () => ofTask().filter((run) => !wanted || wanted.has(run.model));
 
+  /** Machines are not validated: alone, they are compared by their views. */
+  const suit = () => {
+    if (ofTask().every(isMachine) && MEASURES[measure.value].title.startsWith('validation')) measure.value = 'views';
+  };
   const offerModels = () => {
     models.replaceChildren(h('legend', {}, 'Models'), ...names().map((name) => {
       const box = h('input', { type: 'checkbox', checked: !wanted || wanted.has(name), onchange: () => {
@@ -130,10 +134,12 @@ export const compare: View = async (root, parameters, context) => {
   controls.addEventListener('change', (event) => {
     if (event.target === task) {
       wanted = null;
+      suit();
       offerModels();
     }
     show();
   });
+  suit();
   offerModels();
   show();
   return () => {

@@ -13,6 +13,8 @@ export interface Picture {
   hasPointers: boolean;
   u: number | null;
   v: number | null;
+  /** What the operands are called, if not u and v. */
+  names?: string[];
   /** Nodes with mask 0; null where there are no masks. */
   visited: Set<number> | null;
   /** P(visited) of each node, to colour nodes by. */
@@ -147,12 +149,13 @@ export class ForestView {
     const beside = (node: number) => cell < READABLE && (isOperand(node) || node === picture.chosen || node === picture.picked);
     const size = Math.max(9, Math.min(26, radius * (pointers.length > 100 ? 0.95 : 1.05)));
     node.select('.label').attr('font-size', size).text((node) => (cell >= READABLE ? node : ''));
+    const [first, second] = picture.names ?? ['u', 'v'];
+    const role = (node: number) => (node === picture.picked || node === picture.u ? first : node === picture.v ? second : '');
+    // A letter stands at the upper right, a word above.
+    const long = (node: number) => role(node).length > 1;
     const badge = this.badges.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'badge')
-      .attr('x', radius * 0.85).attr('y', -radius * 0.75).attr('font-size', Math.max(12, Math.min(22, radius * 0.8)))
-      .text((node) => {
-        const role = node === picture.picked || node === picture.u ? 'u' : node === picture.v ? 'v' : '';
-        return beside(node) ? `${role} ${node}`.trim() : role;
-      });
+      .attr('x', (node) => (long(node) ? -radius : radius * 0.85)).attr('y', (node) => -radius * (long(node) ? 1.15 : 0.75)).attr('font-size', Math.max(12, Math.min(22, radius * 0.8)))
+      .text((node) => (beside(node) ? `${role(node)} ${node}`.trim() : role(node)));
 
     const put = ([x, y]: [number, number]) => `translate(${x.toFixed(1)},${y.toFixed(1)})`;
     if (animated) {

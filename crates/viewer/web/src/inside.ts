@@ -1,11 +1,9 @@
 /** The algorithm inside the operation that a player shows, for structures that have a program. */
 
+import { isMachine, structureName } from './about';
 import * as api from './api';
 import { h } from './dom';
 import { MicroPlayer } from './micro-player';
-
-/** Models that execute a program micro-step by micro-step. */
-const MACHINE = 'pgn-machine';
 
 export class Inside {
   readonly element: HTMLDetailsElement;
@@ -33,7 +31,7 @@ export class Inside {
   private async load(): Promise<void> {
     const asked = ++this.asked;
     if (!this.element.open) return;
-    if (!this.request || this.request.operations.length === 0) {
+    if (!this.request?.operations?.length) {
       this.micro.load(null);
       this.message.textContent = 'No operation yet: go to step 1.';
       return;
@@ -46,7 +44,8 @@ export class Inside {
     } catch (error) {
       if (asked !== this.asked) return;
       this.micro.load(null);
-      this.message.textContent = (error as Error).message;
+      const unknown = error instanceof api.Refused && error.status === 404;
+      this.message.textContent = unknown ? `The page has no step-by-step program of ${structureName(this.request.task)}: only whole operations can be shown.` : (error as Error).message;
     }
   }
 }
@@ -58,5 +57,5 @@ export class Inside {
 export function microRequest(replay: api.Replay, step: number, run: api.Run): api.MicroRequest {
   const operations = replay.steps.slice(0, step).map(({ u, v }): [number, number] => [u, v]);
   const request: api.MicroRequest = { task: replay.task, nodes: replay.nodes, priorities: replay.priorities, operations };
-  return run.model === MACHINE ? { ...request, model: run.id } : request;
+  return isMachine(run) ? { ...request, model: run.id } : request;
 }

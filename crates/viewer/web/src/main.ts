@@ -1,10 +1,12 @@
 /** The page: which view is shown, by the part of the address after `#`. */
 
 import './style.css';
+import { learnNames } from './about';
 import { Unreachable } from './api';
 import { compare } from './compare';
 import { h, notice } from './dom';
 import { learn } from './learn';
+import { machine } from './machine';
 import { playground } from './playground';
 import { rollout } from './rollout';
 import { run } from './run';
@@ -18,6 +20,7 @@ const VIEWS: Record<string, { title: string; view: View; tab: string }> = {
   compare: { title: 'Compare runs', view: compare, tab: 'runs' },
   rollout: { title: 'Rollout', view: rollout, tab: 'rollout' },
   playground: { title: 'Playground', view: playground, tab: 'playground' },
+  machine: { title: 'Step by step', view: machine, tab: 'machine' },
 };
 const RETRY = 2000;
 
@@ -56,6 +59,8 @@ async function show(again = false): Promise<void> {
     if (mine === shown) history.replaceState(null, '', `#/${name}?${new URLSearchParams(parameters)}`);
   };
   try {
+    await learnNames();
+    if (mine !== shown) return;
     const done = await known.view(root, new URLSearchParams(query ?? ''), { remember, entitle });
     if (mine !== shown) return done();
     leave = done;

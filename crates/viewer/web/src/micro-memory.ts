@@ -1,6 +1,7 @@
 /** The memory of a program inside an operation, micro-step by micro-step. */
 
-import type { MicroSteps } from './api';
+import type { Ended, MicroSteps } from './api';
+import { capital, node } from './programs/program';
 import { textOf } from './pseudo-code';
 
 export interface Moment {
@@ -11,30 +12,50 @@ export interface Moment {
   registers: Record<string, number | null>;
   /** One pointer for each node, for the picture: itself where the program has nil. */
   pointers: number[];
-  /** Nodes whose fields were just written. */
+  /** Nodes whose pointer in the picture has just changed. */
   moved: Set<number>;
 }
 
-export function unrollMicro({ program, u, v, answer, fields, steps }: MicroSteps): Moment[] {
+export function unrollMicro({ program, operation, arguments: given, outcome, fields, steps }: MicroSteps): Moment[] {
   const text = textOf(program);
   const memory = new Map(Object.entries(fields).map(([name, values]) => [name, values.slice()]));
-  const pointers = () => (memory.get('up') ?? []).map((to, node) => to ?? node);
-  const start: Moment = { state: 'start', line: 0, narration: `The operation gets u = ${u} and v = ${v}.`, registers: { u, v }, pointers: pointers(), moved: new Set() };
-  let before: Record<string, number | null> = { u, v };
-  return [start, ...steps.map((step): Moment => {
+  const nodes = Math.max(0, ...[...memory.values()].map((values) => values.length));
+  const draw = text.picture ?? upwards;
+  const operands = Object.fromEntries(given);
+  const words = given.map(([name, node]) => `${name} = ${node}`).join(' and ');
+  const start: Moment = { state: 'start', line: text.entry?.[operation] ?? 0, narration: `The operation gets ${words}.`, registers: operands, pointers: draw(memory, nodes), moved: new Set() };
+  let before: Record<string, number | null> = Object.fromEntries([...Object.keys(steps[0]?.registers ?? {}).map((name) => [name, null]), ...given]);
+  let pointers = start.pointers;
+  return [start, ...steps.map((step, index): Moment => {
     for (const { field, node, to } of step.writes) {
       const values = memory.get(field);
       if (values) values[node] = to;
     }
-    const told = { ...step, before, answer };
+    const old = pointers;
+    pointers = draw(memory, nodes);
+    const told = { ...step, before };
     before = step.registers;
+    const last = index === steps.length - 1;
     return {
       state: step.state,
       line: text.line(told),
-      narration: text.tell(told),
+      narration: last ? ending(outcome) : text.tell(told) || `${capital(step.state)}.`,
       registers: step.registers,
-      pointers: pointers(),
-      moved: new Set(step.writes.filter(({ field }) => field === 'up').map(({ node }) => node)),
+      pointers,
+      moved: new Set(pointers.flatMap((to, node) => (to === old[node] ? [] : [node]))),
     };
   })];
+}
+
+/** How an operation ended, in a sentence. */
+export function ending(outcome: Ended): string {
+  if (outcome === 'done') return 'Done.';
+  if ('answer' in outcome) return `The answer is ${outcome.answer}.`;
+  if ('node' in outcome) return `The result is ${node(outcome.node)}.`;
+  return `Refused: ${outcome.refused}.`;
+}
+
+function upwards(fields: Map<string, (number | null)[]>): number[] {
+  const values = fields.get('up') ?? [...fields.values()][0] ?? [];
+  return values.map((to, node) => to ?? node);
 }

@@ -21,8 +21,7 @@ export class MicroPlayer {
   private readonly playing = h('button', { type: 'button', class: 'play', onclick: () => this.toggle() }, 'Play');
   private readonly forest = new MiniForest('Inside the operation');
   private moments: Moment[] = [];
-  private u = 0;
-  private v = 0;
+  private operands: [string, number][] = [];
   private at = 0;
   private timer: number | undefined;
 
@@ -49,7 +48,7 @@ export class MicroPlayer {
     if (!steps) return;
     this.element.dataset.program = steps.program;
     this.moments = unrollMicro(steps);
-    [this.u, this.v] = [steps.u, steps.v];
+    this.operands = steps.arguments;
     const { code } = textOf(steps.program);
     this.code.replaceChildren(...code.map((line) => h('li', {}, h('code', {}, line))));
     this.code.hidden = code.length === 0;
@@ -81,7 +80,7 @@ export class MicroPlayer {
   }
 
   private show(step: number, animate = true): void {
-    const { moments, u, v } = this;
+    const { moments, operands } = this;
     this.at = Math.min(Math.max(step, 0), moments.length - 1);
     const moment = moments[this.at];
     this.slider.value = String(this.at);
@@ -92,7 +91,8 @@ export class MicroPlayer {
     this.registers.replaceChildren(h('dt', {}, 'state'), h('dd', {}, moment.state),
       ...Object.entries(moment.registers).flatMap(([name, node]) => [h('dt', {}, name), h('dd', {}, node ?? 'nil')]));
     const held = new Set(Object.values(moment.registers).filter((node): node is number => node !== null));
-    this.forest.show({ pointers: moment.pointers, u, v, visited: held, moved: moment.moved }, animate);
+    const [u, v] = [0, 1].map((index) => operands[index]?.[1] ?? null);
+    this.forest.show({ pointers: moment.pointers, u, v, names: operands.map(([name]) => name), visited: held, moved: moment.moved }, animate);
   }
 
   private mark(line: number): void {
@@ -102,9 +102,9 @@ export class MicroPlayer {
     const now = this.code.children[line] as HTMLElement | undefined;
     now?.classList.add('here');
     now?.setAttribute('aria-current', 'step');
+    if (!now) return;
     // Scrolled within the list only: the page stays where it is.
-    if (now && (now.offsetTop < this.code.scrollTop || now.offsetTop + now.offsetHeight > this.code.scrollTop + this.code.clientHeight)) {
-      this.code.scrollTop = now.offsetTop - this.code.clientHeight / 2;
-    }
+    const [here, list] = [now.getBoundingClientRect(), this.code.getBoundingClientRect()];
+    if (here.top < list.top || here.bottom > list.bottom) this.code.scrollTop += here.top - list.top - list.height / 2;
   }
 }

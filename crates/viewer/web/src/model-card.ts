@@ -1,21 +1,24 @@
 /** What a model is, how it was trained, and how it scores next to the baselines and the paper. */
 
 import type { Baseline, RunDetails } from './api';
-import { h, score } from './dom';
-import { aboutModel, structureName } from './about';
+import { h, marked, score } from './dom';
+import { aboutModel, isMachine, structureName } from './about';
 
 export function modelCard(details: RunDetails): HTMLElement[] {
   if (details.trouble) return [];
   const setting = (section: string, key: string) => readSetting(details.config, section, key);
   const row = (name: string, ...value: (Node | string)[]) => [h('dt', {}, name), h('dd', {}, ...value)];
   const data = ['nodes', 'ops', 'sequences'].map((key) => setting('data', key));
+  const sequences = `${data[2]} sequences of ${data[1]} operations on ${data[0]} nodes, seed ${details.seed}`;
+  const all = isMachine(details) && setting('data', 'consistent') === 'true';
+  const trained = all ? 'every view that is consistent with the program’s invariants' : isMachine(details) ? `the views met in ${sequences}` : sequences;
   const certificate = certificateText(details.certificate);
   return [h('section', { class: 'card', 'aria-label': 'Model card' }, h('h2', {}, 'Model card'), h('dl', {},
-    ...row('Model', h('code', {}, details.model), ' ', aboutModel(details.model)),
+    ...row('Model', h('code', {}, details.model), aboutModel(details.model) ? `: ${aboutModel(details.model)}` : ''),
     ...row('Imitates', `${structureName(details.task)} (${details.task})`),
-    ...(data[2] ? row('Trained on', `${data[2]} sequences of ${data[1]} operations on ${data[0]} nodes, seed ${details.seed}`) : []),
+    ...(data[2] ? row('Trained on', trained) : []),
     ...row('Train it again', h('code', {}, 'pgn train --config config.toml --out runs/again'), ' with the config.toml below'),
-    ...(certificate ? row('Certificate', certificate) : [])))];
+    ...(certificate ? row('Certificate', ...marked(certificate)) : [])))];
 }
 
 /** The value of a key in a section of a config, as it is written there, without brackets. */

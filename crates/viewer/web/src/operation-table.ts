@@ -23,7 +23,7 @@ export class OperationTable {
       const right = truth.answer === model.answer;
       return h('tr', { class: right ? '' : 'bad', onclick: () => this.go(index + 1) },
         h('td', {}, h('button', { type: 'button', class: 'link', 'aria-label': `Go to step ${index + 1}` }, index + 1)),
-        ...[u, v, model.answer, certainty(model.logit), truth.answer].map((cell) => h('td', {}, cell)),
+        ...[u, v, model.answer, model.logit === null ? '–' : certainty(model.logit), truth.answer].map((cell) => h('td', {}, cell)),
         h('td', {}, right ? '✓ right' : '✗ wrong'));
     });
     this.rows.replaceChildren(...rows.reverse());

@@ -25,7 +25,7 @@ export const playground: View = async (root, parameters, context) => {
   const complain = (text: string) => trouble.replaceChildren(notice('error', text));
   const remark = (text: string) => note.replaceChildren(notice('note', text));
 
-  const model = modelPicker(models, parameters.get('model'));
+  const model = modelPicker(models, parameters.get('model'), all);
   const nodes = h('input', { type: 'number', min: 2, max: limits.nodes, value: parameters.get('nodes') ?? kept.nodes, inputmode: 'numeric' });
   const seed = h('input', { type: 'number', min: 0, max: 999999, value: parameters.get('seed') ?? kept.seed, inputmode: 'numeric' });
   const settings = h('form', { class: 'controls', 'aria-label': 'The structure' },
@@ -125,7 +125,7 @@ export const playground: View = async (root, parameters, context) => {
     while (!gone && (shown?.structure !== edits.now || shown.model !== model.value)) {
       const wanted = { structure: edits.now, model: model.value };
       try {
-        const run = chosenModel(models, model);
+        const run = chosenModel(models, model, all);
         const request: api.ReplayRequest = { model: run.id, ...wanted.structure };
         const replay = await api.replay(request);
         if (gone) return;
@@ -166,7 +166,7 @@ export const playground: View = async (root, parameters, context) => {
     if (!shown) return;
     const { nodes, seed, operations } = shown.structure;
     table.here(step);
-    if (replayed) inside.offer(microRequest(replayed, step, chosenModel(models, model)));
+    if (replayed) inside.offer(microRequest(replayed, step, chosenModel(models, model, all)));
     const values: Record<string, string> = { model: shown.model, nodes: String(nodes), seed: String(seed) };
     if (operations.length) values.ops = writeOperations(operations);
     if (step < operations.length) values.step = String(step);
@@ -246,7 +246,7 @@ export const playground: View = async (root, parameters, context) => {
     const asked = parameters.get('ops');
     const same = n === kept.nodes && s === kept.seed;
     edits = new Edits({ nodes: n, seed: s, operations: asked !== null ? readOperations(asked, n) : same ? kept.operations : [] });
-    chosenModel(models, model);
+    chosenModel(models, model, all);
     settled();
   } catch (error) {
     complain((error as Error).message);

@@ -29,6 +29,7 @@ function power(value: number): string {
   return digit === 10 ? `1·10${raised(exponent + 1)}` : `${digit}·10${raised(exponent)}`;
 }
 
-function raised(exponent: number): string {
+/** -5 → "⁻⁵". */
+export function raised(exponent: number): string {
   return String(exponent).replace(/-/g, '⁻').replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]);
 }

@@ -16,7 +16,7 @@ export const rollout: View = async (root, parameters, context) => {
   const models = all.filter((run) => run.playable);
   const at = (name: string, otherwise: string) => parameters.get(name) ?? otherwise;
 
-  const model = modelPicker(models, parameters.get('model'));
+  const model = modelPicker(models, parameters.get('model'), all);
   const other = h('select', {});
   const source = choice([['test', 'test sequence'], ['chain', 'chain (i, i+1)']], at('source', 'test'));
   const nodes = h('input', { type: 'number', min: 2, value: at('nodes', '20'), inputmode: 'numeric' });
@@ -28,7 +28,7 @@ export const rollout: View = async (root, parameters, context) => {
     const values: Record<string, string> = { model: model.value, source: source.value, nodes: nodes.value, sequence: sequence.value, step: String(step) };
     if (other.value) values.with = other.value;
     context.remember(values);
-    if (shown) inside.offer(microRequest(shown, step, chosenModel(models, model)));
+    if (shown) inside.offer(microRequest(shown, step, chosenModel(models, model, all)));
   });
   const inside = new Inside();
   let shown: api.Replay | null = null;
@@ -63,7 +63,7 @@ export const rollout: View = async (root, parameters, context) => {
       };
     }
     // Both models get the sequence of the first one's test set.
-    return { model: run.id, nodes: n, sequence: wholeNumber(sequence, 'Sequence'), seed: chosenModel(models, model).seed };
+    return { model: run.id, nodes: n, sequence: wholeNumber(sequence, 'Sequence'), seed: chosenModel(models, model, all).seed };
   };
   let asked = 0;
   const load = async (start: number) => {
@@ -71,7 +71,7 @@ export const rollout: View = async (root, parameters, context) => {
     player.pause();
     offerNodes();
     try {
-      const runs = [chosenModel(models, model), ...(other.value ? [chosenModel(models, other)] : [])];
+      const runs = [chosenModel(models, model, all), ...(other.value ? [chosenModel(models, other)] : [])];
       const requests = runs.map(request);
       const replays = await Promise.all(requests.map(api.replay));
       if (mine !== asked) return;

@@ -1,5 +1,6 @@
 /** One run: its curves, live while it trains, its scores and its config. */
 
+import { isMachine } from './about';
 import * as api from './api';
 import { Chart, type Series } from './chart';
 import { announce, h, notice } from './dom';
@@ -17,22 +18,25 @@ export const run: View = async (root, parameters, context) => {
   const status = h('p', { class: 'status' });
   const card = h('div');
   const scores = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Test scores', hidden: true });
-  const losses = new Chart('Training losses', { across: 'epoch', up: 'loss' });
+  const losses = new Chart('Training losses', { across: 'epoch', up: 'loss', log: isMachine(details) });
   const validation = new Chart('Validation scores', { across: 'epoch', up: 'score', range: [0, 1] });
+  const views = new Chart('Training views right', { across: 'epoch', up: 'share', range: [0, 1] });
   const rate = new Chart('Learning rate', { across: 'epoch', up: 'learning rate' });
-  const charts = h('div', { class: 'charts' }, losses.element, validation.element, rate.element);
+  const charts = h('div', { class: 'charts' }, losses.element, validation.element, views.element, rate.element);
   const trouble = h('div');
   const quoted = encodeURIComponent(id);
-  const buttons = h('p', { class: 'buttons' },
-    h('a', { class: 'button', href: `#/rollout?model=${quoted}` }, 'Rollout'),
-    h('a', { class: 'button', href: `#/playground?model=${quoted}` }, 'Playground'));
+  const played = [h('a', { class: 'button', href: `#/rollout?model=${quoted}` }, 'Rollout'), h('a', { class: 'button', href: `#/playground?model=${quoted}` }, 'Playground')];
+  const inside = h('a', { class: 'button', href: `#/machine?model=${quoted}` }, 'Step by step');
+  const buttons = h('p', { class: 'buttons' }, ...played, inside);
   root.replaceChildren(h('h1', {}, details.name), status, buttons, trouble, card, scores, charts,
     h('details', {}, h('summary', {}, 'config.toml'), h('pre', { tabindex: 0 }, details.config)));
 
   let baselines: api.Baseline[] = [];
   const showStatus = () => {
     status.textContent = describe(details);
-    buttons.hidden = !details.playable;
+    for (const link of played) link.hidden = !details.playable;
+    inside.hidden = !isMachine(details);
+    buttons.hidden = !details.playable && !isMachine(details);
     trouble.replaceChildren(...(details.trouble ? [notice('error', details.trouble)] : []));
     card.replaceChildren(...modelCard(details));
     scores.hidden = details.test.length === 0;
@@ -50,8 +54,11 @@ export const run: View = async (root, parameters, context) => {
       ...series(lines, 'accuracy', (line) => line.validation?.accuracy),
       ...series(lines, 'pointers', (line) => line.validation?.pointer_accuracy),
       ...series(lines, 'masks', (line) => line.validation?.mask_accuracy),
-      ...series(lines, 'views right', (line) => line.views_right),
     ], empty);
+    views.show(series(lines, 'views right', (line) => line.views_right), empty);
+    // A machine is not validated: it is certified.
+    validation.element.hidden = isMachine(details);
+    views.element.hidden = !isMachine(details);
     rate.show(series(lines, 'learning rate', (line) => line.learning_rate), empty);
     // A constant needs no picture.
     rate.element.hidden = new Set(lines.map((line) => line.learning_rate)).size < 2;
@@ -91,7 +98,7 @@ export const run: View = async (root, parameters, context) => {
   return () => {
     gone = true;
     clearTimeout(timer);
-    for (const chart of [losses, validation, rate]) chart.destroy();
+    for (const chart of [losses, validation, views, rate]) chart.destroy();
   };
 };
 

@@ -1,5 +1,6 @@
 /** The table of runs. */
 
+import { isMachine } from './about';
 import * as api from './api';
 import { checkbox, h, marked, notice, reconcile, score } from './dom';
 import { Facets } from './facets';
@@ -52,7 +53,7 @@ export const runs: View = async (root, parameters, context) => {
   const columns = (): Column[] => {
     const plain = (name: 'task' | 'model'): Column => ({ name, title: name, value: (run) => run[name], cell: (run) => run[name], group: (runs) => runs[0][name] });
     return [
-      { name: 'name', title: 'run', value: (run) => `${run.built_in ? 0 : 1}/${run.name}`, cell: (run) => h('a', { href: `#/run?id=${encodeURIComponent(run.id)}` }, run.name), group: unfold },
+      { name: 'name', title: 'run', value: (run) => `${run.built_in ? 0 : 1}/${run.name}`, cell: (run) => h('a', { href: `#/run?id=${encodeURIComponent(run.id)}` }, ...breakable(run.name)), group: unfold },
       plain('task'), plain('model'),
       { name: 'seed', title: 'seed', value: (run) => run.seed, cell: (run) => (run.trouble ? '' : run.seed), group: (runs) => `${runs.length} runs` },
       { name: 'epoch', title: 'state', value: (run) => (run.finished ? Infinity : run.epoch / Math.max(1, run.epochs)), cell: progress, group: states },
@@ -200,9 +201,15 @@ function states(runs: api.Run[]): string {
   return [...new Set(all)].map((state) => (all.every((one) => one === state) ? state : `${all.filter((one) => one === state).length} ${state}`)).join(', ');
 }
 
+/** A name that may be broken after every slash. */
+function breakable(name: string): (Node | string)[] {
+  return name.split(/(?<=\/)/).flatMap((part, index) => (index ? [h('wbr'), part] : [part]));
+}
+
 function links(run: api.Run): Node | string {
-  if (!run.playable) return '';
   const id = encodeURIComponent(run.id);
+  if (!run.playable && run.finished && isMachine(run)) return h('a', { href: `#/machine?model=${id}`, 'aria-label': `steps of ${run.name}` }, 'steps');
+  if (!run.playable) return '';
   return h('span', { class: 'nobr' },
     h('a', { href: `#/rollout?model=${id}`, 'aria-label': `rollout of ${run.name}` }, 'rollout'), ' · ',
     h('a', { href: `#/playground?model=${id}`, 'aria-label': `play with ${run.name}` }, 'play'));

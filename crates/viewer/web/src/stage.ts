@@ -4,6 +4,7 @@ import type * as api from './api';
 import { checkbox, h } from './dom';
 import { ASPECT, MARGIN, SMALLEST, cellSize, place } from './forest';
 import { ForestView, type Picture } from './forest-view';
+import { GraphView } from './graph-view';
 import { Heatmap } from './heatmap';
 import { type Frame, sameComponents } from './history';
 import { inspect } from './inspector';
@@ -32,6 +33,7 @@ export class Stage {
   private readonly inspector = h('section', { class: 'inspector' });
   private readonly heatmap = new Heatmap((node) => this.choose(node, 0));
   private readonly heatBox: HTMLElement;
+  private readonly graph = new GraphView();
   private readonly observer: ResizeObserver;
   private readonly scrolling = new Scrolling((factor) => this.zoomBy(factor));
   private lanes: Lane[] = [];
@@ -62,7 +64,7 @@ export class Stage {
       }), this.heatBox);
     this.element = h('div', { class: 'stage' },
       h('div', { class: 'stage-main' }, tools, this.forests),
-      h('div', { class: 'aside' }, this.validity, this.inspector, this.heatmap.element, legend()));
+      h('div', { class: 'aside' }, this.validity, this.graph.element, this.inspector, this.heatmap.element, legend()));
     this.forests.append(this.truth.element);
     this.scrolling.add(this.truth.box);
     this.observer = new ResizeObserver(() => {
@@ -99,12 +101,14 @@ export class Stage {
       this.models[index].rename(title);
       this.models[index].explain(lacks(replay));
     });
-    this.heatBox.hidden = !lanes.some(({ replay, step }) => replay.has_masks && step);
+    this.heatBox.hidden = !lanes.some(({ replay, step }) => hasProbabilities(replay) && step);
+    this.graph.load(first.replay);
     this.measure();
   }
 
   show(step: number, animate: boolean): void {
     this.at = step;
+    this.graph.show(step);
     this.draw(animate);
     this.inspect();
     this.details();
@@ -231,11 +235,16 @@ export class Stage {
     this.heatmap.offer(at > 0 && lane?.replay.has_attention && lane.step ? () => lane.step?.(at) ?? null : null);
     this.heat = [];
     if (!this.coloured || at === 0) return;
-    const all = await Promise.all(lanes.map((lane) => (lane.replay.has_masks && lane.step ? lane.step(at).catch(() => null) : null)));
+    const all = await Promise.all(lanes.map((lane) => (hasProbabilities(lane.replay) && lane.step ? lane.step(at).catch(() => null) : null)));
     if (at !== this.at || lanes !== this.lanes) return;
     this.heat = all.map((one) => one?.mask_logits?.map((logit) => sigmoid(-logit)) ?? null);
     this.draw(false);
   }
+}
+
+/** Whether masks have probabilities: those of a machine are just there. */
+function hasProbabilities(replay: api.Replay): boolean {
+  return replay.has_masks && replay.steps.every(({ model }) => model.logit !== null);
 }
 
 /** What a model does not have, in a sentence. */

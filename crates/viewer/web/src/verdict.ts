@@ -17,7 +17,7 @@ export function verdict(lanes: Lane[], step: number): (Node | string)[] {
       const model = frames[step].operation?.model;
       if (!model) return [];
       const right = truth.answer === model.answer;
-      return [h('span', { class: 'nobr' }, lanes.length > 1 ? `${title} ` : 'model ', h('b', {}, model.answer), ` (p = ${certainty(model.logit)}) `,
+      return [h('span', { class: 'nobr' }, lanes.length > 1 ? `${title} ` : 'model ', h('b', {}, model.answer), model.logit === null ? ' ' : ` (p = ${certainty(model.logit)}) `,
         h('span', { class: right ? 'mark right' : 'mark bad' }, right ? '✓ right' : '✗ wrong')), ' '];
     }),
   ];

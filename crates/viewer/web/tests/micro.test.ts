@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { unrollMicro } from '../src/micro-memory';
+import { readCalls, writeCalls } from '../src/machine';
+import { ending, unrollMicro } from '../src/micro-memory';
 import { textOf } from '../src/pseudo-code';
 
 test('micro-steps are unrolled with lines and sentences', () => {
   const registers = (values: Record<string, number | null>) => ({ u: 0, v: 1, s: null, root: null, x: null, ...values });
   const moments = unrollMicro({
     program: 'dsu',
-    u: 0,
-    v: 1,
-    answer: 1,
+    operation: 'query_union',
+    arguments: [['u', 0], ['v', 1]],
+    outcome: { answer: 1 },
     fields: { up: [null, null, 0] },
     steps: [
       { state: 'start', registers: registers({ s: 0, root: 0 }), writes: [] },
@@ -30,13 +31,72 @@ test('micro-steps are unrolled with lines and sentences', () => {
   assert.equal(moments[6].narration, 'The answer is 1.');
 });
 
-test('every state of the link/cut tree has a line of its own code and a sentence', () => {
-  const { code, line, tell } = textOf('lct');
-  const registers = { u: 1, v: 2, t: 3, s: 4, x: 5 };
-  for (const state of ['order', 'splay', 'release grandparent', 'release parent', 'release node', 'choose rotation', 'first rotation', 'rotation', 'release at the end', 'cut off deeper', 'climb', 'join', 'turn', 'walk left', 'root found', 'go on with v', 'compare root', 'cut', 'attach', 'no', 'yes']) {
-    const step = { state, registers, before: registers, writes: [], answer: 0 as const };
-    assert.ok(code[line(step)], state);
-    assert.match(tell(step), /^[A-Zu].*[.?]$/, state);
+/** The states of every program in which something is still done: see `crates/machines/src/programs`. */
+const STATES: Record<string, string[]> = {
+  lct: ['start', 'order', 'start link', 'splay', 'release grandparent', 'release parent', 'release node', 'choose rotation', 'first rotation', 'rotation', 'release at the end', 'cut off deeper', 'climb', 'join', 'turn', 'turn and end', 'walk left', 'root found', 'go on with v', 'compare root', 'cut', 'attach', 'check root', 'link', 'connected', 'path', 'change value'],
+  dsu: ['start', 'climb', 'compress', 'found', 'link'],
+  forest: ['start', 'start find', 'turn', 'climb', 'link or cut'],
+  splay: ['start', 'descend', 'splay', 'first rotation', 'rotation', 'arrived', 'take out', 'rightmost', 'joined'],
+  heap: ['insert', 'meld', 'merge', 'store', 'pop', 'pair', 'stack', 'unstack', 'next pair'],
+};
+
+test('every state of every program has a line and a sentence', () => {
+  const names = { 'dsu-by-size': 'dsu', 'dsu-by-rank': 'dsu', 'dsu-ordered': 'dsu', kruskal: 'dsu' };
+  const registers = { u: 1, v: 2, s: 3, x: 4, root: 5, below: null, first: 6, found: null, tree: 0, heap: 0, a: 1, b: 2, list: 3, pairs: 4, t: 7 };
+  for (const [program, like] of [...Object.keys(STATES).map((name) => [name, name]), ...Object.entries(names)]) {
+    const { code, line, tell } = textOf(program);
+    for (const state of STATES[like]) {
+      for (const writes of [[], [{ field: 'up', node: 4, to: 2 }]]) {
+        const step = { state, registers, before: registers, writes };
+        assert.ok(code[line(step)], `${program} ${state}`);
+        assert.match(tell(step), /^[A-Zu].*[.?]$/, `${program} ${state}`);
+      }
+    }
   }
-  assert.equal(textOf('mine').tell({ state: 'turn left', registers, before: registers, writes: [], answer: 0 }), 'Turn left.');
+});
+
+test('a union marks the line that links, whichever root is linked', () => {
+  for (const program of ['dsu', 'dsu-by-size', 'dsu-by-rank', 'kruskal']) {
+    const { code, line } = textOf(program);
+    const at = (node: number) => code[line({ state: 'link', registers: {}, before: { x: 1, root: 2 }, writes: [{ field: 'up', node, to: 3 - node }] })];
+    assert.match(at(1), /pointer\(x\) ← y/, program);
+    assert.match(at(2), /pointer\(y\) ← x/, program);
+  }
+});
+
+test('a heap is drawn as a tree: children are a list', () => {
+  // 0 is the heap; its root 1 has the children 2, 3, 4; 5 waits with 6 behind it.
+  const [moment] = unrollMicro({
+    program: 'heap',
+    operation: 'pop_min',
+    arguments: [['heap', 0]],
+    outcome: { node: 1 },
+    fields: { child: [1, 2, null, null, null, null, null], next: [null, null, 3, 4, null, 6, null] },
+    steps: [],
+  });
+  assert.deepEqual(moment.pointers, [0, 0, 1, 1, 1, 5, 5]);
+  assert.equal(moment.narration, 'The operation gets heap = 0.');
+});
+
+test('a program without a text is told by the names of its states, and every outcome has a sentence', () => {
+  const [, first, last] = unrollMicro({
+    program: 'mine',
+    operation: 'go',
+    arguments: [['u', 0]],
+    outcome: 'done',
+    fields: { next: [null, 0] },
+    steps: [{ state: 'turn left', registers: { u: 0 }, writes: [{ field: 'next', node: 0, to: 1 }] }, { state: 'end', registers: { u: 0 }, writes: [] }],
+  });
+  assert.equal(first.narration, 'Turn left.');
+  assert.deepEqual(first.pointers, [1, 0]);
+  assert.equal(last.narration, 'Done.');
+  assert.equal(ending({ node: null }), 'The result is nil.');
+  assert.equal(ending({ refused: 'x is there already' }), 'Refused: x is there already.');
+});
+
+test('operations of programs in an address', () => {
+  const calls = [{ operation: 'insert', arguments: [0, 3] }, { operation: 'pop_min', arguments: [0] }];
+  assert.deepEqual(readCalls(writeCalls(calls)), calls);
+  assert.deepEqual(readCalls(''), []);
+  for (const bad of ['insert', 'insert-', '-1', 'insert-0.', 'insert-0-x', '<img>-1']) assert.throws(() => readCalls(bad), /expected a name and nodes/, bad);
 });

@@ -6,7 +6,7 @@
 //             change to the page without building the program again
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -36,6 +36,18 @@ export function copyRun(folder, name, task, epochs = 40) {
   mkdirSync(run, { recursive: true });
   for (const file of ['config.toml', 'results.json', 'model.safetensors']) cpSync(join(viewer, 'models', task, file), join(run, file));
   writeFileSync(join(run, 'metrics.jsonl'), Array.from({ length: epochs }, (_, i) => line(i + 1)).join(''));
+  return run;
+}
+
+/** A finished run of another disjoint-set union, with the weights of the built-in one. */
+export function copyUnion(folder, name, task) {
+  const run = copyRun(folder, name, 'dsu');
+  for (const [file, from, to] of [['config.toml', 'task = "dsu"', `task = "${task}"`], ['results.json', '"task": "dsu"', `"task": "${task}"`]]) {
+    const path = join(run, file);
+    const text = readFileSync(path, 'utf8');
+    assert.ok(text.includes(from), file);
+    writeFileSync(path, text.replace(from, to));
+  }
   return run;
 }
 
@@ -154,7 +166,6 @@ export async function scrub(page, player, check) {
 /** What axe, a checker of accessibility, finds on the page. */
 export async function findBarriers(page) {
   // The page's own rules forbid scripts in it; the browser's debugger may run them.
-  const { readFileSync } = await import('node:fs');
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
   return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);

@@ -26,7 +26,7 @@ export function attentionScene(): Scene {
     ['α is the softmax of these scores. The new pointer goes to the node with the largest α.'],
     ['Click a node: the darker another node, the larger its α.'],
   ], trouble, steps.element, h('div', { class: 'two' }, forest.element, candidates));
-  rollOut({ model: 'built-in:dsu', nodes: 12, seed: 0, sequence: 1 }).then(({ request, frames }) => {
+  rollOut({ model: 'built-in:dsu-free', nodes: 12, seed: 0, sequence: 1 }).then(({ request, frames }) => {
     if (gone) return;
     forest.prepare(frames.map((frame) => frame.model));
     show = async (step) => {

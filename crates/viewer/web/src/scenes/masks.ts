@@ -20,7 +20,7 @@ export function masksScene(): Scene {
     ['Only visited nodes may change their pointer. This is what makes the network scale: everything else keeps its pointer, whatever n is.'],
     ['Left: the nodes that the algorithm visits. Right: the darker a node, the larger the network’s P(visited); a thick rim means above ½.'],
   ], trouble, steps.element, h('div', { class: 'two' }, truth.element, model.element), sentence);
-  rollOut({ model: 'built-in:dsu', nodes: 12, seed: 0, sequence: 1 }).then(({ request, replay, frames }) => {
+  rollOut({ model: 'built-in:dsu-free', nodes: 12, seed: 0, sequence: 1 }).then(({ request, replay, frames }) => {
     if (gone) return;
     for (const forest of [truth, model]) forest.prepare(frames.flatMap((frame) => [frame.truth, frame.model]));
     show = async (step) => {

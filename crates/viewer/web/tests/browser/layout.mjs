@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SHOTS, SIZES, copyRun, findBarriers, findFaults, suite } from '../support.mjs';
+import { SHOTS, SIZES, copyRun, copyUnion, findBarriers, findFaults, suite } from '../support.mjs';
 
 const s = suite((folder) => {
   copyRun(folder, 'dsu/pgn-0', 'dsu');
   copyRun(folder, 'dsu/pgn-1', 'dsu');
+  copyUnion(folder, 'kruskal', 'kruskal');
 });
 
 const VIEWS = [
-  ['learn', '', '#scene-5 tbody tr:nth-child(4)'],
+  ['learn', '', '#scene-5 table:last-of-type tbody tr:last-child td:last-child'],
   ['runs', '#/runs', '.runs tbody tr'],
   ['run', '#/run?id=run:dsu/pgn-0', '.scores'],
   ['compare', '#/compare?task=dsu', '.scores tbody tr'],
@@ -19,6 +20,9 @@ const VIEWS = [
   ['rollout-two', '#/rollout?model=built-in:dsu&with=run:dsu/pgn-0&nodes=20&step=20', '.forest:nth-child(3)'],
   ['rollout-100', '#/rollout?model=built-in:dsu&nodes=100&step=120', '.counter'],
   ['rollout-chain', '#/rollout?model=built-in:dsu&nodes=20&step=19&source=chain', '.counter'],
+  ['rollout-kruskal', '#/rollout?model=run:kruskal&nodes=20&step=20', '.graph-box'],
+  ['run-machine', '#/run?id=built-in:machine-lct', '.scores'],
+  ['machine', '#/machine?model=built-in:machine-heap&nodes=10&calls=insert-0-3.insert-0-4.insert-0-5.insert-0-6.pop_min-0', '.micro .code'],
   ['playground', '#/playground?model=built-in:dsu&nodes=12&seed=1&ops=0-1.2-3.1-3.5-7.0-2.9-5', '.history tbody tr'],
 ];
 for (const [width, height] of SIZES) {

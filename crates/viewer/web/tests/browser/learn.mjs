@@ -37,8 +37,22 @@ test('five scenes, each of them live', async (t) => {
   await scene(4).getByText('Node 2 is drawn to').waitFor();
 
   // 5: every built-in model at every size.
-  await page.waitForFunction(() => [...document.querySelectorAll('#scene-5 tbody')].length > 0 && [...document.querySelectorAll('#scene-5 tbody')].every((body) => body.rows.length === 4));
-  assert.match(await scene(5).textContent(), /n.*answers right.*always 1/);
+  const filled = () => page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll('#scene-5 tbody tr')];
+    return rows.length > 0 && rows.every((row) => row.cells.length === 5);
+  });
+  await filled();
+  const tables = await scene(5).locator('table').evaluateAll((all) => all.map((table) => [table.caption.textContent, [...table.tBodies[0].rows].map((row) => row.cells[0].textContent)]));
+  assert.deepEqual(tables.map(([title]) => title), ['Disjoint-set union', 'Link/cut tree', 'Disjoint-set union, ordered', 'Rooted forest'].map((title) => `${title}, test sequence 0`));
+  assert.deepEqual(tables[0][1], ['pgn the paper’s', 'pgn-free trained freely', 'pgn-machine certified', 'always answer 1']);
+  // The numbers are those of the replays.
+  const cell = scene(5).locator('table').nth(1).locator('tbody tr').nth(1).locator('td').nth(3);
+  const { steps } = await s.ask('/api/replay', { model: 'built-in:lct-free', nodes: 200, seed: 0, sequence: 0 });
+  const right = steps.filter(({ truth, model }) => truth.answer === model.answer).length / steps.length;
+  assert.equal(await cell.textContent(), `${Math.round(100 * right)}%`);
+  await scene(5).getByRole('combobox', { name: 'What is compared' }).selectOption('masks');
+  assert.notEqual(await cell.textContent(), `${Math.round(100 * right)}%`);
+  assert.equal(await scene(5).locator('table').nth(1).locator('tbody tr').nth(3).locator('td').first().textContent(), '–', 'a baseline has no masks');
   await scene(5).getByRole('button', { name: 'Another sequence' }).click();
   await scene(5).getByText('test sequence 1').first().waitFor();
 });

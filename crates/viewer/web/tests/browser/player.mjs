@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { atStep, copyRun, delay, pointers, scrub, step, suite, told } from '../support.mjs';
+import { atStep, copyRun, copyUnion, delay, pointers, scrub, step, suite, told } from '../support.mjs';
 
-const s = suite((folder) => copyRun(folder, 'dsu/pgn-0', 'dsu'));
+const s = suite((folder) => {
+  copyRun(folder, 'dsu/pgn-0', 'dsu');
+  for (const task of ['dsu-by-size', 'dsu-by-rank', 'kruskal']) copyUnion(folder, task, task);
+});
 
 test('the player plays, pauses, scrubs and steps', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
@@ -400,6 +403,61 @@ test('a machine is rolled out without a mistake, and its own micro-steps are sho
   await page.getByText('Inside this operation').click();
   await page.getByText('These micro-steps are the network’s own').waitFor();
   await page.getByText('micro-step 0 of').waitFor();
+  // The marked line can be seen.
+  const seen = () => page.locator('.inside .code').evaluate((list) => {
+    const [here, box] = [list.querySelector('.here').getBoundingClientRect(), list.getBoundingClientRect()];
+    return here.top >= box.top - 1 && here.bottom <= box.bottom + 1;
+  });
+  assert.ok(await seen());
+  for (let at = 1; at <= 8; at++) {
+    await page.getByRole('button', { name: 'Micro-step forward' }).click();
+    await page.getByText(`micro-step ${at} of`).waitFor();
+    assert.ok(await seen(), `micro-step ${at}`);
+  }
+  // A machine does not hedge: no probability is made up.
+  assert.match(await page.locator('.replay > div > .verdict').textContent(), /model [01] ✓ right/);
+  assert.equal(await page.getByText('Colour by P(visited)').isVisible(), false);
+  assert.match(await page.locator('.inspector').textContent(), /visited(yes|no)/);
   const card = await s.open(t, '#/run?id=built-in:machine-lct');
   await card.getByRole('region', { name: 'Model card' }).getByText('✓ certified').waitFor();
+});
+
+test('pseudo-code for every structure that comes along', async (t) => {
+  for (const [model, expected] of [['built-in:forest', 'evert(u)'], ['built-in:machine-forest', 'evert(u)'], ['built-in:dsu-ordered', 'pointer(x) ← y'], ['run:dsu-by-size', 'size(x) < size(y)'], ['run:dsu-by-rank', 'rank(x) < rank(y)'], ['run:kruskal', 'the lightest first']]) {
+    const page = await s.open(t, `#/rollout?model=${model}&nodes=20&step=14`);
+    await atStep(page, 'step 14 of 30');
+    await page.getByText('Inside this operation').click();
+    const inside = page.locator('.inside .micro');
+    await inside.locator('.code').getByText(expected).first().waitFor();
+    const steps = Number((await inside.locator('.counter').textContent()).match(/of (\d+)/)[1]);
+    await inside.locator('.scrubber').evaluate((slider) => {
+      slider.value = slider.max;
+      slider.dispatchEvent(new Event('input'));
+    });
+    await inside.getByText(`micro-step ${steps} of ${steps}`).waitFor();
+    assert.match(await inside.locator('.verdict').textContent(), /^The answer is [01]\.$/);
+    // At its end the pointers are the structure's.
+    assert.deepEqual(await told(page.locator('.inside'), 'Inside the operation'), await told(page.locator('.stage'), 'Ground truth'), model);
+    await page.context().close();
+  }
+});
+
+test('an input graph is drawn: edges taken, rejected and still to come', async (t) => {
+  const page = await s.open(t, '#/rollout?model=run:kruskal&nodes=20&step=22');
+  await atStep(page, 'step 22 of 30');
+  const replay = await s.ask('/api/replay', { model: 'run:kruskal', nodes: 20, seed: 0, sequence: 0 });
+  const graph = page.locator('.graph-box');
+  assert.equal(await graph.locator('.graph-edge').count(), replay.graph.length);
+  const done = replay.steps.slice(0, 22);
+  const taken = done.filter(({ truth }) => truth.answer).length;
+  assert.equal(await graph.locator('.graph-edge.taken').count(), taken);
+  assert.equal(await graph.locator('.graph-edge.rejected').count(), 22 - taken);
+  assert.equal(await graph.locator('.graph-edge.now').count(), 1);
+  assert.match(await graph.textContent(), new RegExp(`30 edges, ${taken} taken, ${22 - taken} rejected`));
+  await page.keyboard.press('Home');
+  await atStep(page, 'step 0 of 30');
+  assert.equal(await graph.locator('.graph-edge.taken, .graph-edge.rejected, .graph-edge.now').count(), 0);
+  const without = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
+  await atStep(without, 'step 5 of 30');
+  assert.equal(await without.locator('.graph-box').isVisible(), false);
 });

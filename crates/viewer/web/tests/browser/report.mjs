@@ -42,7 +42,7 @@ async function openReport(t, options = {}) {
 
 test('a report opened from disk: tables, curves, players', async (t) => {
   const page = await openReport(t);
-  assert.equal(await page.title(), 'What was learnt', 'no run changed it by its name');
+  assert.equal(await page.title(), 'What was learned', 'no run changed it by its name');
   const names = await page.locator('details.run > summary b').allTextContents();
   assert.ok(names.includes(HOSTILE), 'names are text, whatever is in them');
   await page.getByRole('cell', { name: '0.895 ± 0.006' }).first().waitFor();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { HOSTILE, copyRun, line, suite, viewer } from '../support.mjs';
+import { HOSTILE, copyRun, copyUnion, line, suite, viewer } from '../support.mjs';
 
 const s = suite((folder) => {
   for (const [name, task] of [['dsu/pgn-0', 'dsu'], ['lct/pgn-0', 'lct'], [HOSTILE, 'dsu'], ['training', 'dsu']]) copyRun(folder, name, task);
@@ -39,7 +39,7 @@ test('runs are listed with scores and can be sorted and filtered', async (t) => 
   assert.deepEqual(await scores(), sorted.toReversed());
 
   await page.getByRole('searchbox').fill('lct pgn');
-  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'lct/pgn-0']);
+  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'lct/pgn-0']);
   await page.getByRole('searchbox').fill('');
   await page.getByRole('combobox', { name: 'State' }).selectOption('damaged');
   assert.deepEqual(await names(page), ['damaged']);
@@ -183,4 +183,43 @@ test('learning curves are compared by model, smoothed, zoomed and drawn on a log
   await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
   await chart.locator('circle.best').first().waitFor();
   assert.match(await page.locator('.scores tbody tr').first().textContent(), /^pgn/);
+});
+
+/** A machine's run with its metrics, as `pgn train --model pgn-machine` leaves it. */
+const machineRun = (name) => cpSync(join(viewer, '../../results/machines', name), join(s.folder, 'machines', name), { recursive: true });
+
+test('a machine’s learning curves, what it was trained on, and its certificate', async (t) => {
+  for (const name of ['dsu', 'heap']) machineRun(name);
+  t.after(() => rmSync(join(s.folder, 'machines'), { recursive: true }));
+  const page = await s.open(t, '#/run?id=run:machines/heap');
+  const charts = page.locator('.chart:visible');
+  await charts.first().getByText(/^epoch 800: total 0\.0015/).waitFor();
+  assert.deepEqual(await charts.locator('figcaption').allTextContents(), ['Training losses', 'Training views right']);
+  await charts.nth(1).getByText('epoch 800: views right 1.00').waitFor();
+  assert.ok(await charts.first().getByLabel('logarithmic').isChecked(), 'three decades fit a logarithmic axis only');
+  const card = page.getByRole('region', { name: 'Model card' });
+  assert.match(await card.textContent(), /Pairing heap \(heap\).*every view that is consistent with the program’s invariants/);
+  assert.equal(await card.getByText('heap', { exact: true }).locator('xpath=self::code').count(), 1, 'code in a certificate is code, without backticks');
+  // Its operations are not queries on two nodes, so there is no rollout, but it can be stepped through.
+  assert.equal(await page.locator('main').getByRole('link', { name: 'Rollout' }).count(), 0);
+  await page.getByRole('link', { name: 'Step by step' }).last().click();
+  await page.getByRole('heading', { name: 'Step by step', level: 1 }).waitFor();
+  await page.goto(`${s.base}/#/rollout?model=run:machines/heap`);
+  await page.getByRole('alert').getByText('machines/heap has no rollout').waitFor();
+  // In comparisons it has the share of its views that are right.
+  await page.goto(`${s.base}/#/compare?task=dsu&measure=views`);
+  await page.locator('.chart').getByText(/^epoch 800: pgn-machine 1\.00$/).waitFor();
+  assert.equal(await page.locator('.chart > svg .model-pgn-machine').count(), 1);
+});
+
+test('structures beyond the paper have names, and models beyond it a sentence', async (t) => {
+  for (const task of ['dsu-by-size', 'dsu-by-rank', 'kruskal']) copyUnion(s.folder, `more/${task}`, task);
+  t.after(() => rmSync(join(s.folder, 'more'), { recursive: true }));
+  const titles = { 'dsu-by-size': 'Disjoint-set union, by size', 'dsu-by-rank': 'Disjoint-set union, by rank', kruskal: 'Kruskal\'s minimum spanning forest' };
+  for (const [task, title] of Object.entries(titles)) {
+    const page = await s.open(t, `#/run?id=run:more/${task}`);
+    await page.getByRole('region', { name: 'Model card' }).getByText(`${title} (${task})`).waitFor();
+  }
+  const page = await s.open(t, '#/run?id=built-in:lct-free');
+  await page.getByRole('region', { name: 'Model card' }).getByText('reads its own masks and pointers in training too').waitFor();
 });
