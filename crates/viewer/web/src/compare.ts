@@ -96,7 +96,7 @@ export const compare: View = async (root, parameters, context) => {
     });
     const known = runs.map((run) => ({ run, points: points(run) })).filter(({ points }) => points.length > 0);
     const without = runs.length - known.length;
-    status.textContent = `${known.length} runs${without ? `; ${without} without this measure` : ''}. Drag to zoom, double-click to reset; a legend entry hides its line.`;
+    status.textContent = `${known.length} run${known.length === 1 ? '' : 's'}${without ? `; ${without} without this measure` : ''}. Drag to zoom, double-click to reset; a legend entry hides its line.`;
     const series: Series[] = lines.value === 'runs'
       ? known.map(({ run, points }) => ({ name: run.name, points, best: measure.value === 'f1' ? run.best_epoch ?? undefined : undefined }))
       : names().flatMap((name) => {
@@ -116,7 +116,7 @@ export const compare: View = async (root, parameters, context) => {
     const row = (name: string, of: api.Run[]) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, of.length),
       ...[spread(of.map((run) => run.validation_f1)), ...sizes.map((nodes) => spread(of.map((run) => testF1(run, nodes))))].map((value) => h('td', {}, plusMinus(value))));
     const always = (nodes: number) => spread(runs.map((run) => run.test.find((test) => test.nodes === nodes)?.f1_always_1));
-    const baseline = h('tr', { class: 'baseline' }, h('th', { scope: 'row' }, 'always 1'), h('td'), h('td'), ...sizes.map((nodes) => h('td', {}, plusMinus(always(nodes)))));
+    const baseline = h('tr', { class: 'baseline', hidden: sizes.length === 0 }, h('th', { scope: 'row' }, 'always 1'), h('td'), h('td'), ...sizes.map((nodes) => h('td', {}, plusMinus(always(nodes)))));
     const counting = h('tr', { class: 'baseline', hidden: true });
     scores.replaceChildren(h('table', { class: 'scores' }, h('caption', {}, 'F₁, mean ± sd over runs'),
       h('thead', {}, h('tr', {}, ...['model', 'runs', 'best validation', ...sizes.map((nodes) => `n = ${nodes}`)].map((title) => h('th', { scope: 'col' }, title)))),

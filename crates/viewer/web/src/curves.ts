@@ -51,10 +51,14 @@ export function top(lines: number[][]): number {
   return end > 0 ? end : 1;
 }
 
-/** Where a tight axis begins: at the lowest value, unless that is one of the few lowest by far. */
+/**
+ * Where a tight axis begins: at the lowest value, unless that is one of the few lowest by far and
+ * the rest is not a mere plateau, which would have nothing to show alone.
+ */
 export function bottom(lines: number[][]): number {
   const sorted = lines.flat().sort((a, b) => a - b);
   if (sorted.length === 0) return 0;
   const [lowest, usual, highest] = [sorted[0], sorted[Math.floor(0.05 * sorted.length)], sorted[sorted.length - 1]];
-  return usual - lowest > (highest - usual) / 2 ? usual - 0.1 * (highest - usual) : lowest;
+  const plateau = highest - usual < 1e-3;
+  return !plateau && usual - lowest > (highest - usual) / 2 ? usual - 0.1 * (highest - usual) : lowest;
 }

@@ -62,6 +62,7 @@ export const machine: View = async (root, parameters, context) => {
       const names = answer.operations.map(({ name }) => name);
       if ([...operation.options].map(({ value }) => value).join() !== names.join()) {
         operation.replaceChildren(...choice(names.map((name): [string, string] => [name, name])).childNodes);
+        [operation.value] = names;
         offerArguments();
       }
       undo.disabled = calls.length === 0;

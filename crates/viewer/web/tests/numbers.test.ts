@@ -45,6 +45,8 @@ test('a few outliers do not flatten a curve', () => {
   assert.ok(top([[...usual, 50]]) < 1);
   assert.ok(bottom([[...usual, -10]]) > 0);
   assert.equal(bottom([usual]), 0.1);
+  // All the rest is 1: there would be nothing to see.
+  assert.equal(bottom([[0.7, 0.98, ...usual.map(() => 1)]]), 0.7);
   assert.equal(top([[]]), 1);
 });
 

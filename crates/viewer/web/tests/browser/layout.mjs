@@ -11,7 +11,7 @@ const s = suite((folder) => {
 });
 
 const VIEWS = [
-  ['learn', '', '#scene-5 table:last-of-type tbody tr:last-child td:last-child'],
+  ['learn', '', '#scene-5 .scroll:last-child tbody tr:last-child td:nth-child(5)'],
   ['runs', '#/runs', '.runs tbody tr'],
   ['run', '#/run?id=run:dsu/pgn-0', '.scores'],
   ['compare', '#/compare?task=dsu', '.scores tbody tr'],
