@@ -30,7 +30,8 @@ export class MicroPlayer {
     this.slider.addEventListener('input', () => this.go(Number(this.slider.value)));
     this.element = h('div', { class: 'micro', hidden: true }, title ? h('h3', {}, title) : null,
       h('div', { class: 'steps' }, button('Micro-step back', '◀', -1), this.playing, button('Micro-step forward', '▶', 1), this.slider, this.counter),
-      this.narration, h('div', { class: 'micro-parts' }, this.code, this.forest.element, this.registers));
+      this.narration, h('div', { class: 'micro-parts' }, this.code, this.forest.element, this.registers),
+      h('p', { class: 'quiet note' }, 'Blue rims mark the nodes that registers hold.'));
     // The keys belong to the player around it.
     this.slider.addEventListener('keydown', (event) => event.stopPropagation());
   }
