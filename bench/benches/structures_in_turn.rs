@@ -54,7 +54,7 @@ fn compare(title: &str, nodes: u32, loads: usize, ops: usize, mut candidates: Ve
 fn main() {
     for nodes in SIZES {
         let n = nodes as usize;
-        // Several workloads where one is short enough to be learnt by the branch predictor.
+        // Several workloads where one is short enough to be learned by the branch predictor.
         let count = if nodes < 1000 { 200 } else { 1 };
         let loads: Vec<_> = (0..count).map(|seed| workload(nodes, seed)).collect();
         let ops = loads[0].1.len();

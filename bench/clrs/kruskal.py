@@ -5,7 +5,7 @@
 
 Graphs and their `in_mst` are from the benchmark's own sampler. The host sorts the edges by weight,
 as the benchmark's hints do; which of them join two trees is decided by the learned structure. This
-is not an end-to-end model: sorting is not learnt, and the structure was supervised on micro-steps
+is not an end-to-end model: sorting is not learned, and the structure was supervised on micro-steps
 of union-find, not on this task.
 """
 

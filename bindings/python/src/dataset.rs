@@ -151,7 +151,7 @@ fn mismatch(name: &str) -> PyErr {
     PyValueError::new_err(format!("the shape of {name} does not fit the other arrays'"))
 }
 
-/// Samples sequences of a task, with all its fields or just the learnt pointers.
+/// Samples sequences of a task, with all its fields or just the learned pointers.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one per keyword of the Python function
 pub fn sample<'py>(

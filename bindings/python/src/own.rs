@@ -166,7 +166,7 @@ impl Class {
     }
 }
 
-/// The attribute that holds the learnt pointers, and the name of that field.
+/// The attribute that holds the learned pointers, and the name of that field.
 const POINTERS: &str = "pointers";
 
 fn feature(name: &String) -> PyResult<Feature> {

@@ -9,7 +9,7 @@ use crate::{dataset::Arrays, error::Error, pool, work::interruptible};
 
 /// Scores predictions against the truth of `data`, as JSON.
 ///
-/// The rule of counting is learnt from `counting`, or from the paper's training sequences of the
+/// The rule of counting is learned from `counting`, or from the paper's training sequences of the
 /// task and seed in `rule_of`, if that task is built in.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one per keyword of the Python function

@@ -25,7 +25,7 @@ def counted(operands: npt.NDArray[Any], nodes: int) -> npt.NDArray[Any]:
 
 
 def counting_rule(questions: pgn.Questions) -> npt.NDArray[Any]:
-    """The rule of counting, in NumPy: which cells to answer with 1 is learnt from training data."""
+    """The rule of counting, in NumPy: which cells to answer with 1 is learned from training data."""
     data = pgn.sample(questions.task, nodes=20, seed=questions.seed)
     cells = counted(data.operands.astype(int), 20)
     ones, all_ = (np.bincount(cells.ravel(), w, 9) for w in (data.answers.ravel(), None))

@@ -203,8 +203,8 @@ impl Args {
 impl Report {
     fn table(&self) -> String {
         let mut text = format!(
-            "One training epoch ({SETTING}) and one operation\nof a rollout: medians on {} threads, \
-             {}, peak {:.0} GFLOP/s.\n\n{:<44}{:>12}{:>10}{:>9}\n",
+            "Time of one training epoch ({SETTING})\nand of one operation of a rollout: medians; {} \
+             threads, {}, peak {:.0} GFLOP/s.\n\n{:<44}{:>12}{:>10}{:>9}\n",
             self.threads, self.instructions, self.fma_peak_gflops, "", "time", "GFLOP/s", "of peak"
         );
         for m in &self.measurements {

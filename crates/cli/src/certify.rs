@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use pgn_lab::machine::{MachineCertificate, MachineRun};
-use pgn_structures::did_you_mean;
 
-use crate::{listing, output, threads::pool};
+use crate::{listing, machine, output, threads::pool};
 
 /// Prove that a learned machine is exact for every n, or show where it is wrong
 ///
@@ -35,18 +34,7 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        if !MachineRun::is_at(&self.run) {
-            let names = MachineRun::built_in_names();
-            let given = self.run.to_str().unwrap_or_default();
-            bail!(
-                "{} is not the run directory of a machine (pgn train --model pgn-machine), nor a \
-                 built-in one ({}){}",
-                self.run.display(),
-                names.join(", "),
-                did_you_mean(given, names.iter().copied())
-            );
-        }
-        let run = MachineRun::open(&self.run)?;
+        let run = machine::open(&self.run)?;
         let built_in = !self.run.exists();
         let certificate = pool(self.threads)?.install(|| match built_in {
             true => run.certify(),

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use pgn_lab::machine::MachineRun;
 use pgn_machines::compile::Format;
 
-use crate::output;
+use crate::{machine, output};
 
 /// Compile a certified machine to decision trees, without any matrix product
 ///
@@ -41,14 +40,18 @@ enum Emit {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let compiled = MachineRun::open(&self.run)?.compile()?;
+        let compiled = machine::open(&self.run)?.compile()?;
         let text = compiled.emit(match self.emit {
             Emit::Json => Format::Json,
             Emit::Dot => Format::Dot,
             Emit::Rust => Format::Rust,
         });
         match &self.out {
-            Some(path) => output::write(path, text.as_bytes()),
+            Some(path) => {
+                output::write(path, text.as_bytes())?;
+                output::remark(&format!("Written to {}.", path.display()));
+                Ok(())
+            }
             None => output::print(&text),
         }
     }

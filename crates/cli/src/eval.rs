@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pgn_engine::Search;
+use pgn_engine::{Search, TestLayers};
 use pgn_lab::{
     Run, Stop, TestScores, TestSets,
     machine::{MachineRun, Mode},
 };
 use serde::Serialize;
 
-use crate::{machine, output, scores_table, search, threads::pool};
+use crate::{machine, output, scores_table, search, test_layers, threads::pool};
 
 /// Score a trained model: on its own test sets, on other sizes, or on a data-set file
 ///
@@ -25,6 +25,7 @@ use crate::{machine, output, scores_table, search, threads::pool};
 #[command(after_long_help = "Examples:
   pgn eval runs/dsu-pgn
   pgn eval runs/dsu-pgn --nodes 500,1000 --count 10
+  pgn eval runs/dsu-pgn --test-layers nodes:20
   pgn eval runs/forest-exact --nodes 1000000 --ops 100000 --count 1 --json
   pgn eval lct --nodes 1000000 --ops 1500000 --count 1 --mode compiled
   pgn eval runs/dsu-pgn --data test.safetensors --json")]
@@ -52,6 +53,10 @@ pub struct Args {
     threads: Option<usize>,
     #[arg(long, value_name = "HOW", default_value = "exact", help = search::HELP, value_parser = search::parse)]
     search: Search,
+    /// Apply the processor more often than in training: nodes:N in proportion to log n, as often as
+    /// in training for N nodes; depth:D in proportion to the depth of u and v
+    #[arg(long, value_name = "BY:BASE", value_parser = test_layers::parse)]
+    test_layers: Option<TestLayers>,
     /// For machines: network, memoised or compiled; the scores are the same
     #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
     mode: Mode,
@@ -87,7 +92,11 @@ impl Args {
             return pool
                 .install(|| machine::eval(self.run, &self.data, &sets, self.mode, self.json));
         }
-        let run = Run::load(&self.run)?.searching(self.search)?;
+        let mut run = Run::load(&self.run)?;
+        if let Some(layers) = self.test_layers {
+            run = run.with_test_layers(layers)?;
+        }
+        let run = run.searching(self.search)?;
         let started = std::time::Instant::now();
         let test = pool(self.threads)?.install(|| match &self.data[..] {
             [] => run.test(&sets, Stop::NEVER),

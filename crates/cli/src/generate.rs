@@ -95,7 +95,7 @@ impl Args {
         }
         let out = self.out.as_ref().context("--out is missing")?;
         if out.is_file() && !self.force {
-            anyhow::bail!("{} exists; --force overwrites it", out.display());
+            anyhow::bail!("{} already exists; use --force to overwrite it", out.display());
         }
         interrupt::leave_nothing()?;
         let dataset = self.dataset()?;

@@ -15,9 +15,8 @@ use crate::{machine, output, threads::pool};
 
 /// Answer a problem of the Library Checker (judge.yosupo.jp) with a learned structure
 ///
-/// Reads the problem's input and prints its output, in the judge's own formats. Every pointer that
-/// moves is moved by the learned structure; reading, sorting edges and adding numbers up is left
-/// to the host.
+/// Reads the problem's input and prints its output, in the judge's own formats. The learned
+/// structure moves every pointer; the host reads input, sorts edges and adds numbers.
 ///
 /// unionfind: `0 u v` merges two sets, `1 u v` asks whether they are one (dsu).
 /// minimum_spanning_tree: weight and edges, by Kruskal's algorithm (dsu).
@@ -58,7 +57,7 @@ fn problem(name: &str) -> Result<Problem, String> {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let run = MachineRun::open(&self.run)?;
+        let run = machine::open(&self.run)?;
         let started = Instant::now();
         // One thread: the operations depend on each other.
         let solution = pool(Some(1))?.install(|| match &self.graph {

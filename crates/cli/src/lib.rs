@@ -24,6 +24,7 @@ mod grid_table;
 mod interrupt;
 mod judge;
 mod listing;
+mod loss_weights;
 mod machine;
 mod man;
 mod models;
@@ -43,6 +44,7 @@ mod steps;
 mod story_text;
 mod sweep;
 mod tasks;
+mod test_layers;
 mod threads;
 mod train;
 mod verify;
@@ -73,6 +75,9 @@ commands! {
     Man(man),
 }
 
+/// Where help lists what few need: after a command's own flags.
+const LAST: usize = 900;
+
 /// Learned data structures: train a small graph network to imitate a pointer-based data structure,
 /// measure it, prove it exact, and look at it.
 #[derive(clap::Parser)]
@@ -85,7 +90,13 @@ commands! {
 struct Program {
     /// A data structure or a machine's program of your own, a Python class; only in the `pgn` of
     /// the Python package
-    #[arg(long, global = true, value_name = "MODULE:CLASS", hide_short_help = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "MODULE:CLASS",
+        hide_short_help = true,
+        display_order = LAST
+    )]
     structure: Option<String>,
     #[command(subcommand)]
     command: Command,

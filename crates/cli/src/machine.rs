@@ -1,4 +1,4 @@
-//! What the subcommands do with learnt machines (`--model pgn-machine`).
+//! What the subcommands do with learned machines (`--model pgn-machine`).
 
 use std::{
     path::{Path, PathBuf},
@@ -13,6 +13,7 @@ use pgn_lab::{
         Mode, train_machine,
     },
 };
+use pgn_structures::did_you_mean;
 use serde::Serialize;
 
 use crate::{
@@ -25,6 +26,22 @@ use crate::{
 
 /// The model's name, as in `--model`.
 pub use pgn_lab::machine::MACHINE_MODEL;
+
+/// The machine of a run directory, or a built-in one.
+pub fn open(place: &Path) -> Result<MachineRun> {
+    if !MachineRun::is_at(place) {
+        let names = MachineRun::built_in_names();
+        let given = place.to_str().unwrap_or_default();
+        bail!(
+            "{} is not the run directory of a machine (pgn train --model pgn-machine), nor a \
+             built-in one ({}){}",
+            place.display(),
+            names.join(", "),
+            did_you_mean(given, names.iter().copied())
+        );
+    }
+    Ok(MachineRun::open(place)?)
+}
 
 /// `--mode`: how a machine is run.
 pub fn mode(name: &str) -> Result<Mode, String> {
@@ -58,7 +75,7 @@ pub fn train(config: &MachineConfig, out: &Path, every: Duration, json: bool) ->
             .into());
         }
         MachineOutcome::AlreadyFinished(results) => {
-            output::tell(&format!("{} is finished already; nothing to do.", out.display()));
+            output::tell(&format!("{} is already finished; nothing to do.", out.display()));
             results
         }
         MachineOutcome::Finished(results) => results,
@@ -143,6 +160,19 @@ pub fn eval(
     })
 }
 
+/// What was tried and what went wrong, in two lines.
+fn verdict(name: &str, views: usize, wrong_views: usize, tried: u64, wrong: u64) -> String {
+    let of = |wrong: usize, all: usize, what: &str| match wrong {
+        0 => format!("all {} {what} are right", thousands(all)),
+        _ => format!("{} of {} {what} are WRONG", thousands(wrong), thousands(all)),
+    };
+    format!(
+        "{name}:\n{}, {}.\n",
+        of(wrong_views, views, "consistent views"),
+        of(wrong as usize, tried as usize, "random operations")
+    )
+}
+
 /// `pgn verify`.
 pub fn verify(place: &Path, depth: usize, pairs: u64, seed: u64, json: bool) -> Result<()> {
     let run = MachineRun::open(place)?;
@@ -176,19 +206,16 @@ pub fn verify(place: &Path, depth: usize, pairs: u64, seed: u64, json: bool) -> 
         };
         output::print_json(&report)?;
     } else {
-        output::print(&format!(
-            "{}: {views} of {} consistent views wrong; {wrong} of {} random operations wrong, up \
-             to {depth} nodes\n",
-            run.name(),
-            certificate.certificate.views,
-            thousands(tried as usize)
-        ))?;
+        output::print(&verdict(&run.name(), certificate.certificate.views, views, tried, wrong))?;
     }
     if let Some(first) = verdicts.iter().find_map(|verdict| verdict.first.as_ref()) {
         bail!("{first}");
     }
     if views > 0 {
         bail!("{views} consistent views are wrong: `pgn certify` shows them");
+    }
+    if !json {
+        output::next(&format!("pgn compile {} --emit rust", place.display()));
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! `pgn models`: every model in a line; and what help texts and errors say about models.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use pgn_engine::Preset;
-use pgn_structures::did_you_mean;
 use serde::Serialize;
 
 use crate::{listing, machine::MACHINE_MODEL, output};
@@ -68,13 +67,12 @@ pub fn help() -> String {
 }
 
 /// Refuses a name that no model has.
-pub fn check(name: &str) -> Result<()> {
+pub fn check(name: &str) -> Result<(), pgn_engine::Error> {
     let names: Vec<&str> = all().map(|model| model.name).collect();
-    if !names.contains(&name) {
-        let hint = did_you_mean(name, names.iter().copied());
-        bail!("there is no model '{name}'; expected one of {}{hint}", names.join(", "));
+    if names.contains(&name) {
+        return Ok(());
     }
-    Ok(())
+    Err(pgn_engine::Error::UnknownModel { name: name.to_owned(), known: names.join(", ") })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub struct QueueArgs {
     /// With --list or --array: only entries in this state
     #[arg(long, value_name = "STATE")]
     state: Option<Wanted>,
-    /// Only watch the queue, whoever works on it, until it is finished
+    /// Only show the progress of all processes until the queue is finished
     #[arg(long, conflicts_with_all = ["list", "array"])]
     watch: bool,
     /// Run only these entries, as in 3,7,9-12. Does not wait for an entry that is being trained

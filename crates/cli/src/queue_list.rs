@@ -16,15 +16,15 @@ use crate::{interrupt, output::Interrupted};
 /// Which entries are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Wanted {
-    /// Unfinished, and no process is at it
+    /// Unfinished, and not running
     Todo,
-    /// To do, and what it depends on is finished
+    /// To do, and its dependency is finished
     Ready,
-    /// Not begun
+    /// Not started
     Waiting,
-    /// A process is at it
+    /// A process is training it
     Running,
-    /// Begun, with a checkpoint, and no process is at it
+    /// Has a checkpoint, and is not running
     Stopped,
     /// Done
     Finished,

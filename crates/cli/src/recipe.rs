@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use pgn_engine::TestLayers;
 use toml::{Table, Value};
 
-use crate::output;
+use crate::{loss_weights::LossWeightArgs, output, test_layers};
 
 /// How to train. Whatever is not given is the paper's protocol.
 #[derive(Args, Clone, Debug)]
@@ -66,24 +67,13 @@ pub struct RecipeArgs {
     /// Sequences in each test set [default: 35]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     test_sequences: Option<u32>,
-    /// Weight of the query loss
-    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
-    query_weight: Option<f32>,
-    /// Weight of the pointer loss
-    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
-    pointer_weight: Option<f32>,
-    /// Weight of the mask loss
-    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
-    mask_weight: Option<f32>,
-    /// Weight of the DGM reward loss
-    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
-    dgm_weight: Option<f32>,
-    /// Which pointers the processor reads in training: the truth's, its own under the truth's masks,
-    /// or its own under its own masks, as at test [default: the model's, teacher for pgn]
+    #[command(flatten)]
+    weights: LossWeightArgs,
+    /// Pointers that the model reads in training: the true ones (teacher), its own with the true
+    /// masks (own), or its own with its own masks, as at test (free) [default: the model's]
     #[arg(long, value_name = "WHOSE")]
     forcing: Option<Forcing>,
-    /// With --forcing own or free, the probability that an operation is teacher-forced all the same
-    /// [default: 0]
+    /// With --forcing own or free: probability that an operation is teacher-forced [default: 0]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     teacher_probability: Option<f64>,
     /// The same in the last epoch; linear in between [default: --teacher-probability]
@@ -95,27 +85,27 @@ pub struct RecipeArgs {
     /// Which nodes a pointer may be aimed at [default: all]
     #[arg(long, value_name = "WHICH")]
     candidates: Option<Candidates>,
-    /// How a node's messages become one: max as in the paper, sum or mean [default: max]
+    /// How a node combines its messages: max as in the paper, sum or mean [default: max]
     #[arg(long, value_name = "HOW")]
     message_aggregation: Option<Aggregation>,
-    /// How the nodes become what the answer is read from [default: max]
+    /// How the readout combines the nodes: max as in the paper, sum or mean [default: max]
     #[arg(long, value_name = "HOW")]
     readout_aggregation: Option<Aggregation>,
-    /// How often the processor is applied to every operation [default: 1]
+    /// Processor steps per operation [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     layers: Option<u32>,
-    /// Apply it more often at test: nodes:N in proportion to log n, as often as in training for N
-    /// nodes; depth:D in proportion to the depth of u and v, as often as in training for depth D
-    #[arg(long, value_name = "BY:BASE", value_parser = test_layers)]
-    test_layers: Option<(String, u32)>,
-    /// Give pointers and masks a processor of their own
+    /// Processor steps at test: nodes:N for a number proportional to log n, equal to --layers at
+    /// n = N; depth:D for one proportional to the depth of u and v, equal to it at depth D
+    #[arg(long, value_name = "BY:BASE", value_parser = test_layers::parse)]
+    test_layers: Option<TestLayers>,
+    /// Compute pointers and masks with a second processor that has its own weights
     #[arg(long)]
     pointer_processor: bool,
     /// Further pointer fields of the structure to learn, as in left,right for lct
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
     pointer_types: Option<Vec<String>>,
-    /// How the graph that comes with a sequence is read, for tasks that have one: its edges are
-    /// added to the pointers', or have a message function of their own [default: none]
+    /// How to read the input graph of tasks that have one: its edges are added to the pointers
+    /// (edges), or have their own message function (head) [default: none]
     #[arg(long, value_name = "HOW")]
     input_graph: Option<InputGraph>,
     /// Initial weights: truncated normal with σ = 1/√fan_in, or uniform as in Glorot and Bengio or
@@ -187,15 +177,17 @@ impl RecipeArgs {
         Ok(settings)
     }
 
-    /// An error about a setting, with its file and line if it came from the config file.
-    pub fn located(&self, error: pgn_lab::Error) -> pgn_lab::Error {
+    /// An error about a setting, with its file and line if it came from the config file and not from
+    /// these flags.
+    pub fn located(&self, error: pgn_lab::Error, flags: &Table) -> pgn_lab::Error {
         match &self.config {
-            Some(path) => pgn_lab::located(error, path),
+            Some(path) => pgn_lab::located(error, path, flags),
             None => error,
         }
     }
 
-    fn flags(&self) -> Table {
+    /// The flags that were given, as settings.
+    pub fn flags(&self) -> Table {
         let mut flags = Flags::default();
         flags.set("", "epochs", self.epochs.map(|n| n as i64));
         flags.set("", "learning_rate", self.learning_rate);
@@ -223,25 +215,15 @@ impl RecipeArgs {
         flags.set("network", "message_aggregation", self.message_aggregation.map(name));
         flags.set("network", "readout_aggregation", self.readout_aggregation.map(name));
         flags.set("network", "layers", self.layers);
-        let by = |(key, base): &(String, u32)| {
-            let mut by = Flags::default();
-            by.set("", key, Some(*base));
-            by.0
-        };
-        flags.set("network", "test_layers", self.test_layers.as_ref().map(by));
+        let test_layers = self.test_layers.and_then(|by| Value::try_from(by).ok());
+        flags.set("network", "test_layers", test_layers);
         flags.set("network", "pointer_processor", self.pointer_processor.then_some(true));
         flags.set("network", "pointer_types", self.pointer_types.clone());
         flags.set("network", "input_graph", self.input_graph.map(name));
         flags.set("network", "initialisation", self.initialisation.map(name));
-        let weights = [
-            ("query", self.query_weight),
-            ("pointers", self.pointer_weight),
-            ("masks", self.mask_weight),
-            ("dgm", self.dgm_weight),
-        ];
         let mut losses = Flags::default();
-        for (key, weight) in weights {
-            losses.set("", key, weight);
+        for (loss, weight) in &self.weights.0 {
+            losses.set("", loss.name, Some(*weight));
         }
         if !losses.0.is_empty() {
             flags.set("network", "losses", Some(losses.0));
@@ -266,17 +248,6 @@ impl Flags {
             table
         };
         table.insert(key.to_owned(), value.into());
-    }
-}
-
-/// Reads `nodes:20` or `depth:3`.
-fn test_layers(text: &str) -> std::result::Result<(String, u32), String> {
-    let wrong = || "expected nodes:N or depth:D, such as nodes:20".to_owned();
-    match text.split_once(':') {
-        Some((by @ ("nodes" | "depth"), base)) => {
-            Ok((by.to_owned(), base.parse().map_err(|_| wrong())?))
-        }
-        _ => Err(wrong()),
     }
 }
 

@@ -11,8 +11,8 @@ use crate::{interrupt, output, steps::Steps, threads::pool};
 ///
 /// Tables next to the paper's, learning curves, credit assignment, pointers, playable rollouts,
 /// every run's config and how to repeat it. Runs of gnn and pgn are analysed as by pgn analyse
-/// (other models if there are none of these), unless --analyses gives the outcome. Means are over
-/// runs that differ only in their seed.
+/// (or all models, if there are none of these), unless --analyses is given. Means are over runs
+/// that differ only in their seed.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

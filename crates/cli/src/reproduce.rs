@@ -125,7 +125,8 @@ impl Args {
         }
         let default = if self.full { "runs/paper" } else { "runs/quick" };
         let out = self.out.clone().unwrap_or_else(|| default.into());
-        grid(&out, &selection, settings).map_err(|error| self.recipe.located(error).into())
+        grid(&out, &selection, settings)
+            .map_err(|error| self.recipe.located(error, &self.recipe.flags()).into())
     }
 
     fn print_summary(&self, grid: &Queue, runs: &Collection) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `pgn rollout`: what a trained model does, as tensors or as a story.
+//! `pgn rollout`: what a trained model does, as tensors or step by step.
 
 use std::path::PathBuf;
 
@@ -68,8 +68,8 @@ impl Args {
     pub fn run(self) -> Result<()> {
         if self.data.is_none() && self.ops.is_none() {
             return Err(Usage(
-                "what to roll out is missing: give --ops FILE for a CSV file of operations, told \
-                 step by step, or --data FILE --out FILE for a data set"
+                "nothing to roll out; give --ops FILE (a CSV file of operations, printed step by \
+                 step) or --data FILE --out FILE (a data set)"
                     .into(),
             )
             .into());
@@ -86,7 +86,9 @@ impl Args {
                 Either::Machine(run) => run.write_rollouts(data, out, self.mode),
                 Either::Model(run) => run.write_rollouts(data, out),
             })?;
-            output::remark(&format!("{}: the rollouts of {}", out.display(), data.display()));
+            output::remark(&format!("Written to {}.", out.display()));
+            let (run, data) = (self.run.display(), data.display());
+            output::next(&format!("pgn eval {run} --data {data}"));
             return Ok(());
         }
         let path = self.ops.as_ref().context("either --data or --ops is needed")?;
@@ -102,9 +104,11 @@ impl Args {
             Either::Model(run) => run.story(&priorities, &operations),
         })?;
         if self.json {
-            output::print_json(&steps)
-        } else {
-            output::print(&story_text::render(&steps, nodes, output::colours()))
+            return output::print_json(&steps);
         }
+        output::print(&story_text::render(&steps, nodes, output::colours()))?;
+        let place = if self.run.exists() { self.run.display().to_string() } else { String::new() };
+        output::next(format!("pgn serve {place}").trim_end());
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `pgn serve`: a local page that shows what was learnt.
+//! `pgn serve`: a local page that shows what was learned.
 
 use std::{net::IpAddr, path::PathBuf};
 

@@ -78,9 +78,10 @@ fn all() -> Vec<Listed> {
         let operations = programs::named(name).map_or(Vec::new(), |program| {
             program.signature().operations.iter().map(|operation| operation.name.clone()).collect()
         });
+        let what = programs::summary(name).unwrap_or("a program");
         all.push(Listed {
             name: name.to_owned(),
-            summary: format!("operations: {}", operations.join(", ")),
+            summary: format!("{what}; operations: {}", operations.join(", ")),
             in_paper: false,
             data_sets: false,
             machine: true,
@@ -121,6 +122,6 @@ mod tests {
             assert_eq!(all.iter().filter(|task| task.name == name).count(), 1, "{name}");
         }
         let splay = all.iter().find(|task| task.name == "splay").unwrap();
-        assert!(!splay.data_sets && splay.machine && !splay.summary.is_empty());
+        assert!(!splay.data_sets && splay.machine && splay.summary.starts_with("splay tree"));
     }
 }

@@ -64,9 +64,10 @@ pub struct Args {
 }
 
 impl Args {
-    fn flags(&self) -> Result<Flags> {
+    /// The settings that are given as flags.
+    fn flags(&self) -> Flags {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-        let mut flags = Flags(self.recipe.settings()?);
+        let mut flags = Flags(self.recipe.flags());
         let program = own::get().filter(|own| own.is_program && self.task.is_none());
         let model = program.map(|_| machine::MACHINE_MODEL.to_owned());
         flags.set("", "task", own::given(self.task.as_ref()));
@@ -75,26 +76,28 @@ impl Args {
         flags.set("data", "train", path(&self.train));
         flags.set("data", "validation", path(&self.validation));
         flags.set("data", "teacher", path(&self.teacher));
-        Ok(flags)
+        flags
     }
 
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let flags = self.flags()?;
-        let model = flags.0.get("model").and_then(|model| model.as_str());
+        let flags = self.flags().0;
+        let mut settings = self.recipe.settings()?;
+        pgn_lab::overlay(&mut settings, flags.clone());
+        let located = |error: pgn_lab::Error| self.recipe.located(error, &flags);
+        let model = settings.get("model").and_then(|model| model.as_str());
         if let Some(model) = model {
-            models::check(model)?;
+            models::check(model).map_err(|error| located(error.into()))?;
         }
         if model == Some(machine::MACHINE_MODEL) {
-            let config =
-                MachineConfig::resolve(flags.0).map_err(|error| self.recipe.located(error))?;
+            let config = MachineConfig::resolve(settings).map_err(located)?;
             let every = Duration::from_secs(self.checkpoint_every);
             let done = pool(self.threads)?
                 .install(|| machine::train(&config, &self.out, every, self.json));
             own::note_class(&self.out)?;
             return done;
         }
-        let config = RunConfig::resolve(flags.0).map_err(|error| self.recipe.located(error))?;
+        let config = RunConfig::resolve(settings).map_err(located)?;
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
         let mut display = Display::new(config.name(), config.epochs);
@@ -120,7 +123,7 @@ impl Args {
             }
             Outcome::AlreadyFinished(results) => {
                 output::tell(&format!(
-                    "{} is finished already; nothing to do.",
+                    "{} is already finished; nothing to do.",
                     self.out.display()
                 ));
                 results

@@ -104,11 +104,14 @@ impl Args {
             }
             let failures = verdicts.iter().filter_map(|verdict| verdict.failure.as_ref());
             if let Some(smallest) = failures.min_by_key(|failure| failure.before.len()) {
-                text += &format!("\nThe smallest that went wrong:\n{}", smallest.picture());
+                text += &format!("\nThe smallest wrong case:\n{}", smallest.picture());
             } else {
                 text += &format!("\nAll {} transitions are right.\n", thousands(tried as usize));
             }
             output::print(&text)?;
+            if wrong == 0 {
+                output::next(&format!("pgn eval {} --nodes 1000 --count 5", self.run.display()));
+            }
         }
         if wrong > 0 {
             let (wrong, tried) = (thousands(wrong as usize), thousands(tried as usize));

@@ -73,6 +73,12 @@ fn a_folder_of_runs_is_not_a_run() {
     let sentence = refused(here, "verify runs/a");
     assert!(sentence.contains("pgn-exact and pgn-machine can"), "{sentence}");
 
+    // What only machines can do.
+    for command in ["certify runs/a", "compile runs/a", "judge unionfind runs/a"] {
+        let sentence = refused(here, command);
+        assert!(sentence.contains("is not the run directory of a machine"), "{sentence}");
+    }
+
     // Another task in a directory that is taken: the task is what is named, not the batch size.
     let train = format!("train --task lct --epochs 1 --out runs/a {SMALL} --clip 2");
     let sentence = refused(here, &train);
@@ -92,7 +98,7 @@ fn files_of_another_kind_are_named_and_none_is_overwritten() {
     stdout(here, "generate --task dsu --nodes 8 --count 2 --out a.st");
     let bytes = fs::read(here.join("a.st")).unwrap();
     let sentence = refused(here, "generate --task lct --nodes 8 --count 2 --out a.st");
-    assert!(sentence.contains("a.st exists; --force overwrites it"), "{sentence}");
+    assert!(sentence.contains("a.st already exists; use --force to overwrite it"), "{sentence}");
     assert_eq!(fs::read(here.join("a.st")).unwrap(), bytes);
     stdout(here, "generate --task lct --nodes 8 --count 2 --out a.st --force");
     assert_ne!(fs::read(here.join("a.st")).unwrap(), bytes);
@@ -119,12 +125,23 @@ fn a_wrong_setting_is_named_with_its_file_and_line() {
         ("\n\nlearning_rate = -1.0\n", "my.toml: line 3: learning_rate is -1; expected"),
         ("[data]\nnodes = []\n", "my.toml: line 2: data.nodes is empty"),
         ("epoch = 3\n", "my.toml: line 1: unknown field `epoch`"),
+        ("seed = 1\nlerning_rate = 1\n", "(did you mean learning_rate?)"),
+        ("seed = \"x\"\n", "my.toml: line 1: seed: invalid type: string \"x\", expected a whole"),
+        ("[network]\nk = 7\n", "my.toml: line 2: network.k is 7; expected a multiple of 8"),
+        ("seed = 1\nmodel = \"png\"\n", "my.toml: line 2: there is no model 'png'; expected"),
+        ("task = \"ltc\"\n", "my.toml: line 1: there is no task 'ltc'; expected"),
         ("epochs = 3\nseed = [\n", "my.toml: line "),
     ] {
         fs::write(here.join("my.toml"), text).unwrap();
         let sentence = refused(here, "train --config my.toml --out run");
         assert!(sentence.contains(said), "{sentence}");
     }
+    // What a flag says is not in the file.
+    fs::write(here.join("my.toml"), "model = \"gnn\"\n[network]\nk = 8\n").unwrap();
+    let sentence = refused(here, "train --config my.toml --model png --out run");
+    assert!(sentence.starts_with("error: there is no model 'png'"), "{sentence}");
+    let sentence = refused(here, "train --config my.toml --latents 7 --out run");
+    assert!(sentence.contains("k is 7") && !sentence.contains("my.toml"), "{sentence}");
     // In a run's own config too.
     stdout(here, &format!("train --epochs 1 --out run {SMALL}"));
     let config = fs::read_to_string(here.join("run/config.toml")).unwrap();

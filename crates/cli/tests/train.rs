@@ -57,7 +57,7 @@ fn a_run_directory_holds_what_the_contract_says() {
     // Once more: nothing to do. With another setting: refused.
     let model = fs::read(run.join("model.safetensors")).unwrap();
     let again = pgn(here, &train).assert().success().get_output().clone();
-    assert!(String::from_utf8_lossy(&again.stderr).contains("finished already"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("already finished"));
     let sentence = refused(here, &format!("{train} --clip 2"));
     assert!(sentence.contains("clip is 1.0 there and 2.0 here"), "{sentence}");
     let sentence = refused(here, &train.replace("--model pgn", "--model gnn"));

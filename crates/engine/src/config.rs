@@ -174,7 +174,7 @@ pub struct Config {
     /// The first one's h is what the answer is read from, and what is carried.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pointer_processor: bool,
-    /// Further pointer fields of the task's schema that are learnt beside its learnt one, each
+    /// Further pointer fields of the task's schema that are learned beside its learned one, each
     /// with an attention head and a message function of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pointer_types: Vec<String>,
@@ -284,35 +284,39 @@ impl Config {
         let LossWeights { pointers, dgm, .. } = self.losses;
         let reads_pointers = matches!(self.graph, Graph::Symmetric | Graph::Directed);
         if reads_pointers && self.pointers == Pointers::None {
-            return invalid("the graph reads pointers, but pointers is none".into());
+            return invalid("graph reads pointers, but pointers is none".into());
         }
         if self.forcing != Forcing::Teacher && !self.owns_pointers() {
             return invalid(
-                "forcing is not teacher, but the model has no pointers of its own".into(),
+                "forcing is not \"teacher\", but the model has no pointers of its own".into(),
             );
         }
         if self.forcing == Forcing::Own && self.pointers != Pointers::Masked {
             return invalid(
-                "forcing own takes the truth's masks, so pointers must be masked".into(),
+                "forcing = \"own\" uses the true masks; expected pointers = \"masked\"".into(),
             );
         }
         if (dgm > 0.0) != (self.forcing == Forcing::Sampled) {
-            return invalid("the dgm loss and sampled forcing go together".into());
+            return invalid(
+                "losses.dgm > 0 requires forcing = \"sampled\", and the other way round".into(),
+            );
         }
         if dgm > 0.0 && pointers > 0.0 {
             return invalid(
-                "the dgm loss replaces the pointers loss; expected one of the two".into(),
+                "losses.dgm replaces losses.pointers; expected one of them to be 0".into(),
             );
         }
         if self.features.contains(&Feature::SelfPointing) && self.pointers == Pointers::None {
-            return invalid("the self-pointing input reads pointers, but pointers is none".into());
+            return invalid(
+                "inputs has \"self-pointing\", which requires pointers; pointers is none".into(),
+            );
         }
         if self.candidates == Candidates::Visited && !self.has_masks() {
             return invalid("candidates = \"visited\" requires a model with masks".into());
         }
         if self.candidates == Candidates::Visited && self.pointers == Pointers::Every {
             return invalid(
-                "candidates visited needs pointers that heed masks, but pointers is every".into(),
+                "candidates = \"visited\" requires pointers = \"masked\", not \"every\"".into(),
             );
         }
         if !(1..=MOST_LAYERS).contains(&self.layers) {
@@ -332,8 +336,7 @@ impl Config {
         }
         if self.pointer_processor && !self.has_masks() && !self.has_attention() {
             return invalid(
-                "pointer_processor is read by masks and pointers, of which the model has neither"
-                    .into(),
+                "pointer_processor requires a model with masks or pointers of its own".into(),
             );
         }
         if self.heads() > MOST_HEADS {

@@ -1,4 +1,4 @@
-//! What a model knows before it has learnt anything.
+//! What a model knows before it has learned anything.
 
 use pgn_structures::Rng;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,15 @@
-//! The pointer graph network on the CPU: forward, backward, Adam and free rollouts, for a whole
-//! family of models (design: one [`Config`] space, of which the paper's ten models are points).
+//! The pointer graph network on the CPU: forward, backward, Adam and free rollouts. The paper's ten
+//! models are points of one [`Config`] space. The engine knows sequences, not experiments.
 //!
-//! The engine knows sequences, not experiments. Build a [`Model`] from a [`Config`], train it with a
-//! [`Trainer`], replay recorded sequences ([`Model::replay`], [`Model::rollout`]) or use it one
-//! operation at a time ([`Model::start`], [`State::apply`]).
+//! | if you want … | look at |
+//! | --- | --- |
+//! | a model | [`Config::preset`], [`Model::new`], [`Model::load`] |
+//! | to train it | [`Trainer`] |
+//! | to run it on recorded sequences | [`Model::rollout`], [`Model::replay`] |
+//! | to run it one operation at a time | [`Model::start`], [`State::apply`] |
+//! | the network of learned machines | [`MachineNet`] |
+//!
+//! `examples/train.rs` uses all but the last.
 //!
 //! # Letters
 //!
@@ -16,15 +22,15 @@
 //! | equation | what | file |
 //! | --- | --- | --- |
 //! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `recurrent/step.rs` |
-//! | 2, 8 | h = U(z, max M(z, z')) | `aggregation.rs`, `recurrent/step.rs` |
-//! | 3 | y = decoder\[max z ‖ max h\] | `aggregation.rs`, `recurrent/step.rs` |
+//! | 2, 8 | h = U(z, max M(z, z')) | `aggregation/`, `recurrent/step.rs` |
+//! | 3 | y = decoder\[max z ‖ max h\] | `aggregation/`, `recurrent/step.rs` |
 //! | 4, 5 | masks | `readout.rs` |
 //! | 6 | attention | `attention.rs`, `recurrent/pointers.rs` |
 //! | 7 | symmetrised pointers | `graph.rs` |
 //!
 //! That is the paper's processor, [`ProcessorKind::Recurrent`]. [`ProcessorKind::Iterated`] has its
 //! own step, in `iterated/`, over the same kernels. [`MachineNet`], in `machine/`, is the network of
-//! learnt machines: it sees a micro-step's view instead of a structure.
+//! learned machines: it sees a micro-step's view instead of a structure.
 
 mod adam;
 mod aggregation;

@@ -11,6 +11,8 @@ pub struct Loss {
     pub name: &'static str,
     /// Its tag in event files.
     pub tag: &'static str,
+    /// The flag and the keyword that set its weight, as in `--mask-weight`.
+    pub flag: &'static str,
     /// What it measures, in a line.
     pub summary: &'static str,
     /// Whether curves show it where it is 0 throughout; otherwise a model has it not.
@@ -18,7 +20,10 @@ pub struct Loss {
 }
 
 macro_rules! losses {
-    ($($(#[doc = $weight:literal])+ $name:ident: $summary:literal, always_shown: $shown:literal;)+) => {
+    ($(
+        $(#[doc = $weight:literal])+
+        $name:ident: $summary:literal, flag: $flag:literal, always_shown: $shown:literal;
+    )+) => {
         /// The weight of each loss; 0 switches it off.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -49,6 +54,7 @@ macro_rules! losses {
             pub const ALL: &[Loss] = &[$(Loss {
                 name: stringify!($name),
                 tag: concat!("loss/", stringify!($name)),
+                flag: $flag,
                 summary: $summary,
                 always_shown: $shown,
             },)+];
@@ -90,14 +96,16 @@ macro_rules! losses {
 
 losses! {
     /// Binary cross-entropy of the answers.
-    query: "Binary cross-entropy of the answers, mean over operations.", always_shown: true;
+    query: "Binary cross-entropy of the answers, mean over operations.",
+        flag: "query-weight", always_shown: true;
     /// Cross-entropy of α against the true pointers.
     pointers: "Cross-entropy of the pointers, summed over re-aimed nodes, divided by operations × nodes.",
-        always_shown: false;
+        flag: "pointer-weight", always_shown: false;
     /// Binary cross-entropy of the masks.
-    masks: "Binary cross-entropy of the masks, mean over operations and nodes.", always_shown: false;
+    masks: "Binary cross-entropy of the masks, mean over operations and nodes.",
+        flag: "mask-weight", always_shown: false;
     /// The reward loss of Kazi et al. (2020) on sampled pointers.
-    dgm: "The DGM reward loss.", always_shown: false;
+    dgm: "The DGM reward loss.", flag: "dgm-weight", always_shown: false;
 }
 
 impl LossWeights {

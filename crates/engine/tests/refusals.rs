@@ -40,33 +40,33 @@ fn configs() {
         (with(LossWeights { dgm: -0.5, ..losses }), "weight of the dgm loss is -0.5"),
         (
             Config { graph: Graph::Symmetric, ..preset("gnn") },
-            "the graph reads pointers, but pointers is none",
+            "graph reads pointers, but pointers is none",
         ),
         (
             Config { graph: Graph::Directed, ..preset("supgnn") },
-            "the graph reads pointers, but pointers is none",
+            "graph reads pointers, but pointers is none",
         ),
         (
             Config { forcing: Forcing::Own, ..preset("oracle-ptrs") },
             "the model has no pointers of its own",
         ),
-        (Config { forcing: Forcing::Own, ..preset("pgn-nm") }, "pointers must be masked"),
+        (Config { forcing: Forcing::Own, ..preset("pgn-nm") }, "expected pointers = \"masked\""),
         (
             Config { forcing: Forcing::Free, ..preset("oracle-ptrs") },
             "the model has no pointers of its own",
         ),
         (
             Config { forcing: Forcing::Sampled, ..preset("pgn") },
-            "the dgm loss and sampled forcing go together",
+            "losses.dgm > 0 requires forcing = \"sampled\"",
         ),
-        (with(LossWeights { dgm: 1.0, ..losses }), "the dgm loss and sampled forcing go together"),
+        (with(LossWeights { dgm: 1.0, ..losses }), "losses.dgm > 0 requires forcing = \"sampled\""),
         (
             Config { losses: LossWeights { dgm: 1.0, ..losses }, ..preset("dgm") },
-            "the dgm loss replaces the pointers loss",
+            "losses.dgm replaces losses.pointers",
         ),
         (
             Config { features: vec![Feature::SelfPointing], ..preset("gnn") },
-            "the self-pointing input reads pointers, but pointers is none",
+            "requires pointers; pointers is none",
         ),
         (
             Config { candidates: Candidates::Visited, ..preset("pgn-nm") },
@@ -78,7 +78,7 @@ fn configs() {
                 losses: LossWeights { masks: 1.0, ..losses },
                 ..preset("pgn-nm")
             },
-            "candidates visited needs pointers that heed masks",
+            "candidates = \"visited\" requires pointers = \"masked\"",
         ),
         (Config { layers: 0, ..pgn.clone() }, "layers is 0; expected from 1 to 64"),
         (Config { layers: 65, ..pgn.clone() }, "layers is 65; expected from 1 to 64"),
@@ -96,7 +96,7 @@ fn configs() {
         ),
         (
             Config { pointer_processor: true, ..preset("oracle-ptrs") },
-            "pointer_processor is read by masks and pointers",
+            "pointer_processor requires a model with masks or pointers",
         ),
         (
             Config { pointer_types: vec!["a".into(), "a".into()], ..pgn.clone() },

@@ -47,7 +47,7 @@ fn fifty_steps_of_training() {
                 (0..50).map(|_| trainer.step(&batch).unwrap().total.to_bits()).collect();
             (bits(trainer.model().parameters().values()), losses)
         });
-        assert_ne!(weights, bits(initial.values()), "{preset} has learnt something");
+        assert_ne!(weights, bits(initial.values()), "{preset} has learned something");
     }
 }
 

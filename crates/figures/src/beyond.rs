@@ -30,9 +30,9 @@ pub fn figure(analyses: &Analyses) -> Option<Figure> {
         })
         .collect();
     let caption = format!(
-        "What a model knows beyond counting: among operations on nodes that were equally often \
-         operated on before, the share of answers 1 where the truth is 1, less that where it is 0 \
-         ({}). Counting has 0, and so has any answer that is always the same; the truth has 1.",
+        "What a model knows beyond counting: among operations whose operands have appeared equally \
+         often, the share of answers 1 where the truth is 1 minus the share where it is 0 ({}). \
+         Counting and constant answers score 0, the truth 1.",
         crate::seeds(analyses.of(&first.task, &first.model).count())
     );
     let svg = draw(("Beyond counting", "difference"), &tasks, &sizes, &lines, None);

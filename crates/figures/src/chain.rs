@@ -70,9 +70,9 @@ pub fn of_run(run: &Analysis) -> Option<Figure> {
     depth(&mut svg, chain, (depth_at.0, top + 10.0), (depth_at.1, 210.0));
     verdict(&mut svg, run, (depth_at.0 - 40.0, top + 338.0));
     let caption = format!(
-        "The paper's figure 4 with our `{}` (seed {}, n = {n}): every union hangs the chain so \
-         far below the next node. Whoever points is drawn below what it points to; dashed orange \
-         pointers are not the truth's.",
+        "The paper's figure 4 with our `{}` (seed {}, n = {n}): each union links the chain so far \
+         below the next node. Children are drawn below their parents; dashed orange pointers \
+         differ from the true ones.",
         run.model, run.seed
     );
     Some(Figure { name: named("chain", &run.model), caption, svg: svg.finish(&heading) })

@@ -1,10 +1,11 @@
-//! Figures of what was measured, drawn from committed results as SVG and PNG.
+//! Figures of analyses and scores, drawn from committed results as SVG, and as PNG with the feature
+//! `png`.
 //!
 //! | if you want … | look at |
 //! | --- | --- |
 //! | all figures of a results folder | [`draw`] |
 //! | one of them, from data at hand | [`credit`], [`chain`], [`shapes`], [`scores`], [`beyond`] |
-//! | an SVG as a PNG | [`png`] |
+//! | an SVG as a PNG | `png`, with the feature of that name |
 //!
 //! The figures follow the reader's light or dark setting, and differ in dashes or lightness
 //! wherever they differ in colour (Okabe and Ito's palette, which colour-blind people can tell
@@ -16,6 +17,7 @@ pub mod chain;
 pub mod credit;
 mod layout;
 mod plot;
+#[cfg(feature = "png")]
 mod png;
 pub mod scores;
 pub mod shapes;
@@ -29,6 +31,7 @@ use pgn_lab::{
 };
 
 pub use by_size::model_ink;
+#[cfg(feature = "png")]
 pub use png::png;
 
 /// A figure.

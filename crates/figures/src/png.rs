@@ -1,4 +1,4 @@
-//! SVG to PNG, with a font that comes along: nothing depends on those of the machine.
+//! SVG to PNG with an embedded font, so that the outcome does not depend on installed ones.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use crate::{
     svg::{Ink, Stroke},
 };
 
-/// What is had by counting how often u and v were operated on, with no data structure.
+/// The baseline that counts how often u and v have appeared, with no data structure.
 const COUNTING: Stroke = Stroke { ink: Ink::Text, width: 2.0, dashes: "2 2.5" };
 
 /// The figure of the models of Table 1 that there are runs of.
@@ -40,8 +40,8 @@ pub fn figure(runs: &Collection) -> Option<Figure> {
     seeds.dedup();
     let caption = format!(
         "F₁ of models trained on n = 20, by test size ({}), with standard deviations where there \
-         are several; rings are the paper's means over five seeds. Counting is a rule that knows \
-         of the two nodes only whether each was operated on never, once or more often before.",
+         are several seeds; rings are the paper's means over five seeds. Counting is a rule that \
+         sees only how often u and v have appeared before (0, 1 or ≥ 2 times).",
         crate::seeds(seeds.len())
     );
     let svg = draw(("F₁ by test size", "F₁"), &tasks, &sizes, &lines, Some("the paper's"));

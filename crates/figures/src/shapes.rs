@@ -1,4 +1,4 @@
-//! Depth, diameter and validity of learnt pointers along the rollout, beside the truth's.
+//! Depth, diameter and validity of learned pointers along the rollout, next to the true ones.
 
 use pgn_lab::{
     analysis::{Along, Analyses, PointerStudy, tasks},
@@ -103,12 +103,12 @@ fn beside(
     }
     let count = analyses.of(tasks[0], model).count();
     let what = match name {
-        "depth" => "the most pointers to follow from a node to its root",
-        _ => "the longest of all shortest paths between connected nodes",
+        "depth" => "the longest pointer chain from a node to its root",
+        _ => "the longest shortest path between connected nodes",
     };
     let caption = format!(
         "{} of the pointers after every operation, mean over the test sequences ({}): {what}. \
-         Scales differ.",
+         Axes have different scales.",
         if name == "depth" { "Depth" } else { "Diameter" },
         seeds(count)
     );

@@ -1,7 +1,9 @@
 //! What holds for every figure, whatever the numbers.
 
 use pgn_engine::Model;
-use pgn_figures::{Figure, of_analyses, png};
+#[cfg(feature = "png")]
+use pgn_figures::png;
+use pgn_figures::{Figure, of_analyses};
 use pgn_lab::analysis::{Analyses, analyse_model};
 use pgn_lab::{Data, RunConfig};
 use pgn_structures::Task;
@@ -51,6 +53,7 @@ fn figures_stay_inside_their_frame_and_name_their_axes() {
     }
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn pictures_have_the_size_asked_for_and_their_letters() {
     let figures = figures();
@@ -71,6 +74,7 @@ fn pictures_have_the_size_asked_for_and_their_letters() {
     }
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn a_picture_that_is_none_is_refused() {
     let broken = Figure { name: "broken".into(), caption: String::new(), svg: "<svg".into() };

@@ -241,7 +241,7 @@ impl RunConfig {
         let fits = |value: f64| value.is_finite() && (value as f32).is_finite();
         if !fits(self.learning_rate) || self.learning_rate as f32 <= 0.0 {
             return invalid(format!(
-                "learning_rate is {}; expected a finite number above 0, as a 32-bit number too",
+                "learning_rate is {}; expected a finite number > 0 (32-bit)",
                 self.learning_rate
             ));
         }
@@ -252,12 +252,11 @@ impl RunConfig {
             ));
         }
         if self.decay == Decay::Exponential && self.final_fraction == 0.0 {
-            return invalid("final_fraction is 0; exponential decay never gets there".into());
+            return invalid("final_fraction is 0; exponential decay requires a number > 0".into());
         }
         if !fits(self.clip) || self.clip < 0.0 || self.clip > 0.0 && self.clip as f32 == 0.0 {
             return invalid(format!(
-                "clip is {}; expected a finite number above 0, as a 32-bit number too, or 0 for \
-                 no clipping",
+                "clip is {}; expected a finite number > 0 (32-bit), or 0 for no clipping",
                 self.clip
             ));
         }

@@ -10,7 +10,7 @@ const COUNTS: usize = 3;
 pub(crate) const CELLS: usize = COUNTS * COUNTS;
 
 /// A rule that knows of u and v only how often each was operated on before, and nothing of what
-/// they are connected to. Which counts call for a 1 is learnt from training sequences, so that F₁
+/// they are connected to. Which counts call for a 1 is learned from training sequences, so that F₁
 /// on them is highest.
 ///
 /// A model that scores no better has shown nothing of a data structure.
@@ -63,7 +63,7 @@ impl Counting {
         Counting { says_1 }
     }
 
-    /// The rule learnt from the paper's 70 training sequences of 20 nodes at `seed`.
+    /// The rule learned from the paper's 70 training sequences of 20 nodes at `seed`.
     pub fn of_seed(task: &Task, seed: u64) -> Result<Counting> {
         let train = Dataset::sample(task, &Sampling { seed, ..Sampling::paper(20) })?;
         Ok(Counting::fit(train.sequences()))

@@ -14,7 +14,7 @@ pub enum Error {
     /// A request that cannot be met as things stand.
     #[error("{0}")]
     Request(String),
-    /// The file system said no.
+    /// A file that cannot be read or written.
     #[error("cannot {verb} {}: {cause}", path.display())]
     Io {
         /// What was tried: "read", "write".

@@ -10,14 +10,15 @@
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
-//! | learnt machines and their certificates | [`machine`] |
+//! | learned machines and their certificates | [`machine`] |
 //! | many runs | [`Sweep`], [`Queue`], [`work()`](work), [`Collection`] |
 //! | who may write in a run directory | [`Lease`] |
 //!
-//! What the paper measured, and its tables, are in `pgn-paper`.
+//! `examples/experiment.rs` trains a run and scores it. The paper's numbers and tables are in
+//! `pgn-paper`.
 //!
-//! Nothing in here prints or handles signals; the caller is told of progress by a callback and
-//! stops a run by setting a flag.
+//! Nothing in here prints or handles signals: a callback reports progress, and the caller stops a
+//! run by setting a flag.
 
 pub mod analysis;
 mod batches;
@@ -85,7 +86,7 @@ pub use examples::Examples;
 pub use format::FormatVersion;
 pub use group::{Group, OfRun, chosen, groups};
 pub use lease::{Holder, LEASE_TIME, Lease, LeaseError, lease_time};
-pub use limits::MAX_THREADS;
+pub use limits::{MAX_THREADS, check_memory};
 pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
 pub use pgn_engine::Move;
 pub use prediction::{Judgement, Prediction, judge};

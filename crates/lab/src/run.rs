@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use pgn_engine::{Model, Parameters, Search};
+use pgn_engine::{Model, Parameters, Search, TestLayers};
 use pgn_structures::{Dataset, Operation, Sampling, Task, did_you_mean};
 
 use crate::{
@@ -107,6 +107,14 @@ impl Run {
     /// The same run with another way to search for pointers in rollouts over many nodes.
     pub fn searching(mut self, search: Search) -> Result<Run> {
         self.model = Arc::new(Model::clone(&self.model).searching(search)?);
+        Ok(self)
+    }
+
+    /// The same run with another number of layers in rollouts, whatever it was trained with.
+    pub fn with_test_layers(mut self, layers: TestLayers) -> Result<Run> {
+        self.config.network.test_layers = layers;
+        let parameters = self.model.parameters().clone();
+        self.model = Arc::new(Model::from_parameters(self.config.network.clone(), parameters)?);
         Ok(self)
     }
 

@@ -7,6 +7,8 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+use pgn_structures::did_you_mean;
+
 use crate::{Error, files};
 
 /// Lays `over` over `under`, table by table.
@@ -63,9 +65,29 @@ pub(crate) fn difference(
     })
 }
 
+/// What the TOML reader says, for people who do not know Rust's types: in one line, and with the key
+/// that was probably meant.
+fn sentence(message: &str) -> String {
+    let mut what = message.lines().collect::<Vec<_>>().join("; ");
+    if let Some((rest, kind)) = what.rsplit_once(", expected ") {
+        let kind = match kind {
+            "f32" | "f64" => "a number",
+            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0",
+            "a sequence" => "a list",
+            "a boolean" => "true or false",
+            other if other.starts_with("struct ") => "a table",
+            other => other,
+        };
+        what = format!("{rest}, expected {kind}");
+    }
+    let unknown = what.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    let meant = unknown.map(|(given, known)| did_you_mean(given, known.split('`')));
+    what + &meant.unwrap_or_default()
+}
+
 /// What is wrong with settings that are not read from a text, in one line that begins with the key.
 pub(crate) fn wrong(error: &toml::de::Error) -> String {
-    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let what = sentence(error.message());
     let text = error.to_string();
     let key = text.lines().rev().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
     match key {
@@ -76,7 +98,7 @@ pub(crate) fn wrong(error: &toml::de::Error) -> String {
 
 /// What is wrong with a TOML file, in one sentence with its line and key.
 pub(crate) fn wrong_in(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let what = sentence(error.message());
     let start = error.span().map(|span| span.start).filter(|&at| text.is_char_boundary(at));
     // What is missing has no line.
     let Some(start) = start.filter(|_| !what.starts_with("missing field")) else {
@@ -89,21 +111,50 @@ pub(crate) fn wrong_in(path: &Path, text: &str, error: &toml::de::Error) -> Erro
     Error::file(path, format!("line {}: {key}{what}", line + 1))
 }
 
-/// The same error with the file and line of the setting that it is about, if `path` has it.
+/// The same error with the file and line of the setting that it is about, if `path` has it and
+/// `over`, the settings laid over the file's, does not.
 ///
 /// Settings come from a file and from flags, and are checked together; this is for the error that
 /// comes out of it.
-pub fn located(error: Error, path: &Path) -> Error {
-    let Error::Config(what) = &error else { return error };
+pub fn located(error: Error, path: &Path, over: &Table) -> Error {
+    use pgn_engine::Error as Engine;
+    use pgn_structures::Error as Structures;
+    let what = error.to_string();
+    let (key, what) = match &error {
+        Error::Config(what) => (first_key(what), what.clone()),
+        // The network's own settings are named without their table.
+        Error::Engine(Engine::InvalidConfig(what)) => {
+            let key = format!("network.{}", first_key(what));
+            (key, format!("network.{what}"))
+        }
+        Error::Engine(Engine::UnknownModel { .. }) => ("model".to_owned(), what),
+        Error::Structures(Structures::UnknownTask { .. }) => ("task".to_owned(), what),
+        _ => return error,
+    };
     let Some(text) = files::read_text(path).ok() else { return error };
-    // Every sentence about a setting begins with its key; an unknown one is in backticks.
+    match line_of(&text, &key) {
+        Some(line) if !has(over, &key) => Error::file(path, format!("line {line}: {what}")),
+        _ => error,
+    }
+}
+
+/// The key that a sentence about a setting begins with; an unknown one is in backticks.
+fn first_key(what: &str) -> String {
     let key = match what.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
         Some((key, _)) => key,
         None => what.split([' ', ':']).next().unwrap_or_default(),
     };
-    match line_of(&text, key) {
-        Some(line) => Error::file(path, format!("line {line}: {what}")),
-        None => error,
+    key.to_owned()
+}
+
+/// Whether there is a value at a dotted key.
+fn has(table: &Table, key: &str) -> bool {
+    match key.split_once('.') {
+        None => table.contains_key(key),
+        Some((first, rest)) => match table.get(first) {
+            Some(Value::Table(inner)) => has(inner, rest),
+            _ => false,
+        },
     }
 }
 
@@ -135,6 +186,35 @@ mod tests {
         assert_eq!(line_of(text, "network.losses.query"), Some(6));
         assert_eq!(line_of(text, "data.ops"), None);
         assert_eq!(line_of("= broken", "epochs"), None);
+    }
+
+    #[test]
+    fn types_are_named_for_people_and_misspelt_keys_are_guessed() {
+        let what = sentence("invalid type: string \"x\", expected f64");
+        assert_eq!(what, "invalid type: string \"x\", expected a number");
+        let what = sentence("unknown field `epoch`, expected one of `task`, `epochs`");
+        assert_eq!(
+            what,
+            "unknown field `epoch`, expected one of `task`, `epochs` (did you mean epochs?)"
+        );
+        assert_eq!(sentence("two\nlines"), "two; lines");
+    }
+
+    #[test]
+    fn what_is_laid_over_a_file_is_not_looked_for_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my.toml");
+        std::fs::write(&path, "model = \"png\"\n[network]\nk = 7\n").unwrap();
+        let at = |error: Error, over: &Table| located(error, &path, over).to_string();
+        let k = || Error::Engine(pgn_engine::Error::InvalidConfig("k is 7; expected 8".into()));
+        let none = Table::new();
+        assert!(at(k(), &none).ends_with("my.toml: line 3: network.k is 7; expected 8"));
+        let mut network = Table::new();
+        network.insert("k".into(), 7.into());
+        let over = Table::from_iter([("network".to_owned(), Value::Table(network))]);
+        assert_eq!(at(k(), &over), "invalid model config: k is 7; expected 8");
+        let model = pgn_engine::Error::UnknownModel { name: "png".into(), known: "pgn".into() };
+        assert!(at(model.into(), &none).contains("my.toml: line 1: there is no model 'png'"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{
     limits,
 };
 
-/// Scores a model on test sets. The first seed is that of its run, which counting is learnt from;
+/// Scores a model on test sets. The first seed is that of its run, which counting is learned from;
 /// the second that of the test sets.
 pub(crate) fn test(
     model: &Model,
@@ -44,7 +44,7 @@ pub(crate) fn test_set(
 }
 
 impl Data {
-    /// What can be answered without a data structure, learnt at `seed`. `None` for structures that
+    /// What can be answered without a data structure, learned at `seed`. `None` for structures that
     /// are not built in: theirs may not work with the paper's 20 nodes.
     pub(crate) fn counting(&self, seed: u64) -> Result<Option<Counting>> {
         let built_in = self.task().is_built_in();

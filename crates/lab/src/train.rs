@@ -143,8 +143,8 @@ pub(crate) fn note_arithmetic(before: &mut Vec<String>, now: &str) -> Option<Str
     }
     let change = before.last().map(|last| {
         format!(
-            "this run was trained with {last} instructions so far and goes on with {now}: it is \
-             not the same bits as on one kind of machine"
+            "this run was trained with {last} instructions so far and continues with {now}: its \
+             bits will differ from those of a run on one kind of machine"
         )
     });
     before.push(now.to_owned());
@@ -187,11 +187,11 @@ impl<'a> Training<'a> {
             teacher_probability: 0.0,
         };
         let path = run.file(files::CHECKPOINT);
-        let mut arithmetic = Vec::new();
+        let (mut arithmetic, mut expected) = (Vec::new(), None);
         let (trainer, epoch, best, seconds) = if path.exists() {
             let checkpoint = Checkpoint::load(&path, &config_text, &config.network)?;
-            let Checkpoint { epoch, trainer, best, seconds, arithmetic: before } = checkpoint;
-            arithmetic = before;
+            let Checkpoint { epoch, trainer, best, seconds, .. } = checkpoint;
+            (arithmetic, expected) = (checkpoint.arithmetic, checkpoint.metrics_crc32c);
             (Trainer::resume(config.network.clone(), options, trainer)?, epoch, best, seconds)
         } else {
             let given = run.file(files::INITIAL);
@@ -206,12 +206,19 @@ impl<'a> Training<'a> {
         let every = config.evaluate_every;
         let (metrics, damage) =
             run.reopen(files::METRICS, |path| MetricsFile::open(path, epoch, every))?;
+        let metrics = metrics.known_as(run.file(files::METRICS));
+        let damage = damage.or_else(|| {
+            let damaged = expected.is_some_and(|expected| metrics.crc32c() != expected);
+            damaged.then(|| {
+                format!("{} is damaged: it is not what it was at epoch {epoch}", files::METRICS)
+            })
+        });
+        let (events, rebuilt) =
+            run.reopen(files::EVENTS, |path| EventFile::resume(path, epoch, &metrics))?;
         let change = note_arithmetic(&mut arithmetic, SimdLevel::best().name());
         Ok(Training {
-            metrics: metrics.known_as(run.file(files::METRICS)),
-            events: run
-                .reopen(files::EVENTS, |path| EventFile::open(path, epoch))?
-                .known_as(run.file(files::EVENTS)),
+            metrics,
+            events: events.known_as(run.file(files::EVENTS)),
             config,
             run,
             config_text,
@@ -220,7 +227,7 @@ impl<'a> Training<'a> {
             epoch,
             best,
             arithmetic,
-            notes: damage.into_iter().chain(change).collect(),
+            notes: damage.into_iter().chain(rebuilt).chain(change).collect(),
             seconds,
             started: Instant::now(),
         })
@@ -355,6 +362,7 @@ impl<'a> Training<'a> {
             best: self.best.clone(),
             seconds: self.seconds + self.started.elapsed().as_secs_f64(),
             arithmetic: self.arithmetic.clone(),
+            metrics_crc32c: Some(self.metrics.crc32c()),
         };
         self.run.place(files::CHECKPOINT, |path| checkpoint.save(path, &self.config_text))
     }

@@ -1,7 +1,7 @@
 //! Proof as far as it goes: every small case, and shapes of growing depth.
 //!
 //! For structures whose next pointers follow from their pointers and the operation alone, a model
-//! that carries nothing but pointers is right for ever if it is right from every state. Small
+//! that carries nothing but pointers is always right if it is right from every state. Small
 //! states can all be tried.
 
 use pgn_engine::Model;

@@ -4,7 +4,7 @@
 //! of fields around the registers and writes a few. What a state's step ever reads is its
 //! [`Lens`]; what the lens shows is a [`View`], a small graph without node numbers; what is
 //! written is an [`Action`]. There are finitely many views, so that a network which maps each to
-//! the program's action is right for every n and every sequence of operations.
+//! the program's action is exact for every n and every sequence of operations.
 //!
 //! | if you want … | look at |
 //! | --- | --- |

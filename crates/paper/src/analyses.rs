@@ -44,7 +44,7 @@ pub fn render(analyses: &Analyses, style: Style) -> String {
         Style::Text if free.is_empty() => text + &claims_in_brief(&claims),
         Style::Text => {
             text += &claims_in_brief(&claims);
-            text += "\nThe same with pgn-free in the place of pgn:\n";
+            text += "\nThe same with pgn-free in place of pgn:\n";
             text + &claims_in_brief(&free)
         }
     }
@@ -63,7 +63,7 @@ fn claims_in_brief(claims: &[Claim]) -> String {
     text
 }
 
-/// The same claims of models that read their own pointers in training, each in the place of the one
+/// The same claims of models that read their own pointers in training, each in place of the one
 /// it is a variant of; none if there are no analyses of `pgn-free`.
 pub fn free_claims(analyses: &Analyses) -> Vec<Claim> {
     let runs = in_their_place(&analyses.runs, |run| &mut run.model);
@@ -84,10 +84,10 @@ pub fn claims(analyses: &Analyses) -> Vec<Claim> {
 
 fn beyond_counting(analyses: &Analyses) -> Claim {
     Claim {
-        name: "Ours: PGN knows more than how often u and v were operated on",
-        criterion: "Not a claim of the paper. Among operations on nodes that were equally often \
-                    operated on before, the share of answers 1 where the truth is 1, less that \
-                    where it is 0, is larger for `pgn` than for `gnn` and `deepsets`.",
+        name: "Ours: PGN knows more than how often u and v have appeared",
+        criterion: "Not a claim of the paper. Among operations whose operands have appeared equally \
+                    often, the share of answers 1 where the truth is 1 minus the share where it \
+                    is 0 is larger for `pgn` than for `gnn` and `deepsets`.",
         checks: ["gnn", "deepsets"]
             .iter()
             .flat_map(|other| larger(analyses, other, |run| &run.beyond, gain))
@@ -111,7 +111,7 @@ fn amplifies_live(analyses: &Analyses) -> Claim {
         name: "Ours: the same without idle dimensions",
         criterion: "The same share (not a claim of the paper), counting only dimensions in which \
                     some node is above 0, or which belong to z. In an idle dimension all nodes \
-                    tie, and whoever gets its credit gets it by chance.",
+                    tie, so its credit goes to an arbitrary node.",
         checks: larger(analyses, "gnn", credits, |credit| {
             (credit.nodes, credit.live.mean.relevant())
         }),
@@ -182,7 +182,7 @@ fn valid_chain(analyses: &Analyses) -> Claim {
         name: "On the chain the pointers are a valid disjoint-set union at all times (figure 4)",
         criterion: "After every operation of the chain union(i, i + 1) the same nodes are \
                     connected as in the truth, and every pointer leads to a root. The paper does \
-                    not say of how many nodes its chain is.",
+                    not state the length of its chain.",
         checks,
     }
 }

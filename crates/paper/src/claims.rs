@@ -59,7 +59,7 @@ pub fn claims(runs: &Collection) -> Vec<Claim> {
     all.into_iter().filter(|claim| !claim.checks.is_empty()).collect()
 }
 
-/// The same of models that read their own pointers in training, each in the place of the one it
+/// The same of models that read their own pointers in training, each in place of the one it
 /// is a variant of; none if there are no runs of `pgn-free`.
 pub fn free_claims(runs: &Collection) -> Vec<Claim> {
     let runs = in_their_place(&runs.runs, |run| &mut run.model);
@@ -190,7 +190,7 @@ fn pointers_reusable(runs: &Collection) -> Claim {
         }
     }
     Claim {
-        name: "PGN-Ptrs is competitive: the learnt pointers can be reused",
+        name: "PGN-Ptrs is competitive: the learned pointers can be reused",
         criterion: "Mean F₁ of `pgn-ptrs` at most 0.07 below that of `pgn`, the largest gap in \
                     the paper.",
         checks,
@@ -313,7 +313,7 @@ fn at_least_the_paper(runs: &Collection) -> Claim {
     Claim {
         name: "Ours: PGN reaches the paper's own F₁",
         criterion: "Our mean F₁ of `pgn` at least the paper's (not a claim of the paper, but \
-                    what a reproduction is asked first).",
+                    the first question about a reproduction).",
         checks,
     }
 }

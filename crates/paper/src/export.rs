@@ -30,6 +30,8 @@ pub fn export(from: &Path, to: &Path) -> Result<Collection> {
 }
 
 fn export_run(from: &Path, to: &Path) -> Result<()> {
+    let mut results = Results::load(from)?;
+    results.check_files(from)?;
     files::make_dir(to)?;
     for name in [files::CONFIG, files::MODEL] {
         files::write(&to.join(name), &files::read(&from.join(name))?)?;
@@ -39,7 +41,6 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
         Teacher::copy(&teacher, &to.join(files::TEACHER))?;
     }
     let metrics = read_metrics(&from.join(files::METRICS))?;
-    let mut results = Results::load(from)?;
     let mut text = String::new();
     for line in thin(&metrics, results.best_epoch) {
         text.push_str(&serde_json::to_string(line).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The Pointer Graph Networks paper, measured again.
+//! Reproduction of the paper Pointer Graph Networks: its grid of runs, tables and claims.
 //!
 //! | if you want … | look at |
 //! | --- | --- |

@@ -60,7 +60,12 @@ pub fn read_operations(source: impl BufRead, name: &Path, nodes: usize) -> Resul
 
 /// A piece of a file as an error shows it: short, and without characters that a terminal would act
 /// on.
-fn shown(text: &str) -> String {
+///
+/// ```
+/// assert_eq!(pgn_structures::shown("\u{1b}[31mred"), r"\u{1b}[31mred");
+/// assert_eq!(pgn_structures::shown(&"a".repeat(50)), "a".repeat(40) + "…");
+/// ```
+pub fn shown(text: &str) -> String {
     const MOST: usize = 40;
     let mut shown: String = text.chars().take(MOST).flat_map(escaped).collect();
     if text.chars().nth(MOST).is_some() {

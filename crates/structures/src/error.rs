@@ -86,7 +86,7 @@ pub enum Error {
         /// Why. Part of the sentence already, so not this error's `source`.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The file system said no.
+    /// A file that cannot be read or written.
     #[error("cannot {verb} {}: {cause}", path.display())]
     Io {
         /// What was tried: "read", "write".

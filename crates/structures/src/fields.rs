@@ -1,4 +1,4 @@
-//! Node state besides the learnt pointers: further pointer fields, and bits.
+//! Node state besides the learned pointers: further pointer fields, and bits.
 
 use rayon::prelude::*;
 
@@ -41,18 +41,18 @@ impl<T: Copy + PartialOrd + std::fmt::Display> Field<T> {
     }
 }
 
-/// All fields besides the learnt pointers, in the order of the [`Schema`]. A pointer field that
+/// All fields besides the learned pointers, in the order of the [`Schema`]. A pointer field that
 /// is nil is the node itself; bits are 0 or 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// Pointer fields, without the learnt one.
+    /// Pointer fields, without the learned one.
     pub pointers: Vec<Field<Node>>,
     /// Bits.
     pub bits: Vec<Field<u8>>,
 }
 
 impl Fields {
-    /// What a structure of `nodes` nodes holds now, besides its learnt pointers.
+    /// What a structure of `nodes` nodes holds now, besides its learned pointers.
     ///
     /// ```
     /// use pgn_structures::{Fields, LinkCutTree};
@@ -87,7 +87,7 @@ impl Fields {
         self.pointers.is_empty() && self.bits.is_empty()
     }
 
-    /// The pointer field of that name, which must not be the learnt one.
+    /// The pointer field of that name, which must not be the learned one.
     pub fn pointer(&self, name: &str) -> Result<&[Node]> {
         find(&self.pointers, name).ok_or_else(|| self.missing("pointer field", name))
     }
@@ -213,7 +213,7 @@ impl Piece<'_> {
 
 impl Dataset {
     /// The same set with all fields that `task` declares, found by replaying the operations;
-    /// refused where the replay gives other answers or learnt pointers.
+    /// refused where the replay gives other answers or learned pointers.
     ///
     /// Sampling leaves further fields out, as training does not read them and for a link/cut tree
     /// they triple the memory.

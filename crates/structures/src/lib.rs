@@ -48,7 +48,7 @@ mod transition;
 mod visited;
 
 pub use about::About;
-pub use csv::{operations_from_csv, read_operations};
+pub use csv::{operations_from_csv, read_operations, shown};
 pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
 pub use feature::Feature;

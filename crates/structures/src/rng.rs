@@ -66,6 +66,12 @@ impl Rng {
         let low = u64::from(self.next_u32() >> 6);
         (high << 26 | low) as f64 / (1u64 << 53) as f64
     }
+
+    /// How many words were drawn so far.
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> u128 {
+        self.0.get_word_pos()
+    }
 }
 
 /// What random numbers are for. Each purpose has a stream of its own, so that all models at one
@@ -106,7 +112,7 @@ pub enum Stream {
     Transitions = 20,
     /// Random cases that a model is verified on: nodes, shape.
     Verification = 21,
-    /// Everything that learnt machines draw.
+    /// Everything that learned machines draw.
     Machines = 22,
     /// Which operations are teacher-forced: Adam step, index of the sequence.
     Forcing = 23,

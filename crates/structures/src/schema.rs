@@ -1,8 +1,8 @@
 //! What a node holds: named pointer fields and named bits.
 
-/// The state of a node: its pointer fields, its bits, and which pointer field is learnt.
+/// The state of a node: its pointer fields, its bits, and which pointer field is learned.
 ///
-/// The paper's models learn one pointer per node, the *learnt* field: π̂ in equations, `pointers`
+/// The paper's models learn one pointer per node, the *learned* field: π̂ in equations, `pointers`
 /// in data sets. A structure may declare further fields, which data sets carry beside it.
 ///
 /// ```
@@ -25,11 +25,11 @@
 pub struct Schema {
     pointers: Vec<String>,
     bits: Vec<String>,
-    learnt: usize,
+    learned: usize,
     shape: Shape,
 }
 
-/// What the learnt pointers of all nodes look like together.
+/// What the learned pointers of all nodes look like together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// No cycles: from every node, the pointers lead to a node that points to itself.
@@ -46,20 +46,20 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// These pointer fields, of which the first is learnt, and these bits. The learnt pointers
+    /// These pointer fields, of which the first is learned, and these bits. The learned pointers
     /// form a forest.
     pub fn new(pointers: &[&str], bits: &[&str]) -> Self {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Schema { pointers: owned(pointers), bits: owned(bits), learnt: 0, shape: Shape::Forest }
+        Schema { pointers: owned(pointers), bits: owned(bits), learned: 0, shape: Shape::Forest }
     }
 
-    /// The same, with pointer field number `field` as the learnt one.
+    /// The same, with pointer field number `field` as the learned one.
     pub fn learning(mut self, field: usize) -> Self {
-        self.learnt = field;
+        self.learned = field;
         self
     }
 
-    /// The same, for a structure whose learnt pointers may form cycles, and which can start from
+    /// The same, for a structure whose learned pointers may form cycles, and which can start from
     /// such pointers.
     pub fn with_cycles(mut self) -> Self {
         self.shape = Shape::Any;
@@ -76,39 +76,39 @@ impl Schema {
         &self.bits
     }
 
-    /// The number of the learnt pointer field.
-    pub fn learnt(&self) -> usize {
-        self.learnt
+    /// The number of the learned pointer field.
+    pub fn learned(&self) -> usize {
+        self.learned
     }
 
-    /// The name of the learnt pointer field.
+    /// The name of the learned pointer field.
     pub fn learnt_name(&self) -> &str {
-        self.pointers.get(self.learnt).map_or("", String::as_str)
+        self.pointers.get(self.learned).map_or("", String::as_str)
     }
 
-    /// What the learnt pointers look like together.
+    /// What the learned pointers look like together.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The pointer fields besides the learnt one: number and name.
+    /// The pointer fields besides the learned one: number and name.
     pub fn further(&self) -> impl Iterator<Item = (usize, &str)> {
         let named = self.pointers.iter().map(String::as_str).enumerate();
-        named.filter(|&(field, _)| field != self.learnt)
+        named.filter(|&(field, _)| field != self.learned)
     }
 
-    /// Whether the learnt field is all there is.
+    /// Whether the learned field is all there is.
     pub fn is_single(&self) -> bool {
         self.pointers.len() == 1 && self.bits.is_empty()
     }
 
-    /// Refuses names that files cannot carry, and a learnt field that does not exist; the error
+    /// Refuses names that files cannot carry, and a learned field that does not exist; the error
     /// says what the structure did wrong.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if self.learnt >= self.pointers.len() {
+        if self.learned >= self.pointers.len() {
             return Err(format!(
                 "learns pointer field number {}, but declares {}",
-                self.learnt,
+                self.learned,
                 self.pointers.len()
             ));
         }

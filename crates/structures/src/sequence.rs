@@ -25,7 +25,7 @@ pub struct Dataset {
     pub answers: Vec<u8>,
     /// \[count, ops, nodes\]; 0 visited, 1 left alone
     pub masks: Vec<u8>,
-    /// \[count, ops, nodes\]; the learnt pointers after the operation
+    /// \[count, ops, nodes\]; the learned pointers after the operation
     pub pointers: Vec<Node>,
     /// The further fields of the task's [`Schema`](crate::Schema) after the operation, each
     /// \[count, ops, nodes\], if they were recorded ([`Dataset::with_fields`]).

@@ -56,10 +56,10 @@ pub trait PointerStructure: Send {
     /// operation was part of, and is reported with the structure's name.
     fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool>;
 
-    /// Where the learnt pointer of `node` points now: π̂ of the node.
+    /// Where the learned pointer of `node` points now: π̂ of the node.
     fn pointer(&self, node: Node) -> Node;
 
-    /// Goes on from these learnt pointers, one per node, if they say all there is to know; false
+    /// Goes on from these learned pointers, one per node, if they say all there is to know; false
     /// if the structure keeps more than that, as a link/cut tree does.
     ///
     /// The caller has reset the structure and checked the pointers: they are in range, and form
@@ -69,7 +69,7 @@ pub trait PointerStructure: Send {
         false
     }
 
-    /// Writes the learnt pointers of nodes 0, 1, … into `row`. Override it only to be faster.
+    /// Writes the learned pointers of nodes 0, 1, … into `row`. Override it only to be faster.
     fn pointers(&self, row: &mut [Node]) {
         for (node, pointer) in (0..).zip(row) {
             *pointer = self.pointer(node);
@@ -78,10 +78,10 @@ pub trait PointerStructure: Send {
 
     /// Writes pointer field number `field` of nodes 0, 1, … into `row`, nil as the node itself.
     ///
-    /// Override it, for all fields but the learnt one, if the [`Schema`] has more pointer fields.
+    /// Override it, for all fields but the learned one, if the [`Schema`] has more pointer fields.
     fn pointer_field(&self, field: usize, row: &mut [Node]) -> Result<()> {
         let schema = self.schema();
-        if field == schema.learnt() {
+        if field == schema.learned() {
             self.pointers(row);
             return Ok(());
         }

@@ -45,7 +45,7 @@ pub struct OwnedTransition {
 }
 
 impl OwnedTransition {
-    /// What `task` does to a structure with these learnt pointers, which are all of its state.
+    /// What `task` does to a structure with these learned pointers, which are all of its state.
     /// Refuses pointers out of range, and cycles unless the task's
     /// [`Schema`](crate::Schema) allows them.
     ///

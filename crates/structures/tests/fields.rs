@@ -6,7 +6,7 @@ use pgn_structures::{
 };
 
 /// Points `last` of u to v and `first` of u to its first partner; `odd` counts u's operations.
-/// The second field is the learnt one.
+/// The second field is the learned one.
 #[derive(Default)]
 struct Partners {
     first: Vec<Node>,

@@ -24,7 +24,7 @@ pub trait DynamicForest<A> {
     fn add(&mut self, u: Node, value: A) -> Result<()>;
 }
 
-/// The link/cut tree, as a machine learned it: when to recompute an aggregate is learnt too.
+/// The link/cut tree, as a machine learned it: when to recompute an aggregate is learned too.
 ///
 /// ```
 /// use pgn_lab::machine::{MachineRun, Mode};

@@ -1,8 +1,8 @@
-//! Learned data structures at work: what a data structure is for, done by machines that were
-//! trained and certified.
+//! Learned data structures in use: spanning forests, path sums and a judge's problems, solved by
+//! trained and certified machines.
 //!
-//! Every pointer that moves is moved by the learned structure. The host reads input, sorts edges,
-//! keeps their weights, and adds numbers up where the machine says so.
+//! The learned structure moves every pointer. The host reads input, sorts edges, keeps their
+//! weights, and adds numbers when the machine asks for it.
 //!
 //! | if you want … | look at |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | problems of the Library Checker | [`Problem`] |
 //! | graphs from files | [`Graph`] |
 //!
-//! `docs/uses.md` has timings, and what is learnt and what is not.
+//! `docs/uses.md` has timings, and what is learned and what is not.
 
 mod dsu;
 mod error;

@@ -101,7 +101,7 @@ def score(
     0 for answer 1. ``pointers`` [count, ops, nodes] are those after each operation, ``masks``
     [count, ops, nodes] are 0 for visited nodes and 1 for others.
 
-    ``counting_f1`` is what counting scores on the same data: a rule learnt from the paper's
+    ``counting_f1`` is what counting scores on the same data: a rule learned from the paper's
     training sequences at the seed of ``data``, or from another set, ``counting``; it is left out
     for ``False``, and for structures of your own unless a set is given.
 

@@ -135,7 +135,7 @@ def config(
     ([15, 45], 16, 0.005)
     >>> pgn.config("dsu", learning_rate=-1)
     Traceback (most recent call last):
-    ValueError: invalid run config: learning_rate is -1; expected a finite number above 0, as a 32-bit number too
+    ValueError: invalid run config: learning_rate is -1; expected a finite number > 0 (32-bit)
     """
     given = {
         name: value

@@ -18,10 +18,10 @@ use crate::output;
 /// Write and submit Slurm job arrays that run a sweep
 ///
 /// The scripts are written to DIR/slurm/NNN and submitted with --submit. A run that learns from
-/// another one starts after it. Short runs are put together in one task. Before its time limit a
-/// task leaves checkpoints and is requeued; after the loss of a node Slurm requeues it. When all
-/// have ended, a last job writes runs.json and tables.md. Started again, the command submits only
-/// what is missing: what is not finished, has no process at it and is not in Slurm's queue.
+/// another one starts after it. Short runs share a task. Before its time limit a task writes
+/// checkpoints and is requeued; Slurm also requeues it when a node is lost. A last job writes
+/// runs.json and tables.md. The same command again submits only runs that are not finished, not
+/// running and not in Slurm's queue.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

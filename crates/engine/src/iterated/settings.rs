@@ -110,22 +110,22 @@ impl Iterated {
     pub(crate) fn validate(&self, config: &Config) -> Result<(), Error> {
         let invalid = |what: &str| Err(Error::InvalidConfig(what.into()));
         if !(1..=4096).contains(&self.steps) {
-            return invalid("an iterated processor takes from 1 to 4096 steps");
+            return invalid("processor.iterated.steps is out of range; expected 1 to 4096");
         }
         if self.more_steps > 4096 {
-            return invalid("more_steps is at most 4096");
+            return invalid("processor.iterated.more_steps is too large; expected at most 4096");
         }
         if self.steps_per_depth > 64 {
-            return invalid("steps_per_depth is at most 64");
+            return invalid("processor.iterated.steps_per_depth is too large; expected at most 64");
         }
         let order = |relation: &Relation| Relation::ALL.iter().position(|one| one == relation);
         if self.relations.is_empty() || !self.relations.is_sorted_by(|a, b| order(a) < order(b)) {
             return invalid(
-                "relations are one or more of parent, children, global, in this order, each once",
+                "processor.iterated.relations: expected one or more of parent, children and global, in this order",
             );
         }
         if self.cap.is_some_and(|cap| !cap.is_finite() || cap <= 0.0) {
-            return invalid("the cap of an iterated processor is a finite number above 0");
+            return invalid("processor.iterated.cap: expected a finite number above 0");
         }
         if config.graph != Graph::Symmetric
             || config.pointers != Pointers::Masked
@@ -148,14 +148,15 @@ impl Iterated {
             return invalid("an iterated processor has one pointer per node and no input graph");
         }
         if !config.message_aggregation.is_max() || !config.readout_aggregation.is_max() {
-            return invalid("an iterated processor aggregates by max, messages and readout alike");
+            return invalid(
+                "an iterated processor requires message_aggregation and readout_aggregation max",
+            );
         }
         if self.participants == Participants::Reached
             && config.candidates != crate::Candidates::Visited
         {
             return invalid(
-                "where only reached nodes take part, candidates must be visited: the others have \
-                 no keys",
+                "participants = \"reached\" requires candidates = \"visited\": other nodes have no keys",
             );
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::Config;
 /// A weight and its bias.
 type Pair = [&'static str; 2];
 
-/// The message functions of a processor: of the learnt pointers, of further pointer types, and of
+/// The message functions of a processor: of the learned pointers, of further pointer types, and of
 /// an input graph.
 const MESSAGES: [[Pair; 4]; 2] = [
     [

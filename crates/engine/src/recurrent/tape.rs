@@ -53,7 +53,7 @@ pub struct Tape {
     pub d_z: Vec<f32>, // [block · n, k]
 }
 
-/// A further pointer type: the same as the tape has of the learnt one. The nodes that ask are the
+/// A further pointer type: the same as the tape has of the learned one. The nodes that ask are the
 /// same.
 #[derive(Debug, Default)]
 pub struct Further {

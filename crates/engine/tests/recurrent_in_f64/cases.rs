@@ -121,7 +121,7 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
     list.map(|(name, config)| (name.to_owned(), config)).into()
 }
 
-/// Settings that read more of a sequence than its learnt pointers: further pointer types, of which
+/// Settings that read more of a sequence than its learned pointers: further pointer types, of which
 /// `lct` has two, and an input graph, which [`sample_for`] gives every task.
 pub fn with_inputs(k: usize) -> Vec<(String, Config)> {
     let preset = |name: &str| Config { k, ..Config::preset(name).unwrap() };

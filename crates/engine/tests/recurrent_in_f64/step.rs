@@ -220,7 +220,7 @@ impl Step {
             let ends = |u: Node, v: Node| u as usize == i && v as usize == j;
             sequence.edges.iter().any(|edge| ends(edge.u, edge.v) || ends(edge.v, edge.u))
         };
-        // Head by head: the learnt pointers, further types of pointers, the input graph.
+        // Head by head: the learned pointers, further types of pointers, the input graph.
         let hears = |head: usize, i: usize, j: usize| match pointers.get(head * n..(head + 1) * n) {
             Some(pointers) => {
                 hears(config.graph, pointers, i, j)

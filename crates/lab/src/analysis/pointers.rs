@@ -1,4 +1,4 @@
-//! Depth, diameter and validity of learnt pointers over a whole test set, beside the truth's.
+//! Depth, diameter and validity of learned pointers over a whole test set, next to the true ones.
 
 use std::ops::ControlFlow;
 

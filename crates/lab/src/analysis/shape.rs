@@ -1,6 +1,6 @@
 //! What a set of pointers connects, how deep and how wide it is, and whether that is right.
 //!
-//! A network may point anywhere: in circles, across components. Nothing here assumes a forest.
+//! A network may point anywhere: in cycles, across components. Nothing here assumes a forest.
 //! All functions expect every pointer to be below the number of pointers, and panic otherwise.
 
 use pgn_structures::{Node, forest};
@@ -27,14 +27,14 @@ pub fn components(pointers: &[Node]) -> Vec<Node> {
     (0..pointers.len() as Node).map(|node| find(&mut above, node)).collect()
 }
 
-/// The number of circles of two nodes or more. Where there is one, no `find` ever ends.
+/// The number of cycles of two nodes or more. Where there is one, no `find` ever ends.
 ///
 /// ```
-/// use pgn_lab::analysis::shape::circles;
-/// assert_eq!(circles(&[0, 0, 1]), 0);
-/// assert_eq!(circles(&[1, 0, 3, 4, 2, 2]), 2);
+/// use pgn_lab::analysis::shape::cycles;
+/// assert_eq!(cycles(&[0, 0, 1]), 0);
+/// assert_eq!(cycles(&[1, 0, 3, 4, 2, 2]), 2);
 /// ```
-pub fn circles(pointers: &[Node]) -> usize {
+pub fn cycles(pointers: &[Node]) -> usize {
     // A component has as many pointers as nodes, and so exactly one circle; it is of one node
     // where a node points to itself.
     let components = components(pointers);
@@ -131,7 +131,7 @@ impl Comparison {
     /// let truth = [0, 0, 1, 3];
     /// // Flatter, with another root, but the same sets.
     /// assert!(Comparison::of(&[1, 1, 1, 3], &truth).is_valid());
-    /// // The same sets, but in circles: nobody can find a root.
+    /// // The same sets, but in cycles: nobody can find a root.
     /// let circle = Comparison::of(&[1, 2, 0, 3], &truth);
     /// assert!(circle.same_components && !circle.is_valid());
     /// // Node 3 does not belong to the others.
@@ -142,7 +142,7 @@ impl Comparison {
         let both = of_model.iter().copied().zip(of_truth.iter().copied());
         Comparison {
             same_components: of_model == of_truth,
-            acyclic: circles(model) == 0,
+            acyclic: cycles(model) == 0,
             pairs_in_both: pairs(both.collect()),
             pairs_in_truth: pairs(of_truth),
             pairs_in_model: pairs(of_model),

@@ -57,7 +57,7 @@ fn every_find_ends(pointers: &[Node]) -> bool {
 #[test]
 fn any_pointers_agree_with_trying_everything() {
     let mut rng = Rng::new([11, 0, 0, 0]);
-    let (mut with_circles, mut without) = (0, 0);
+    let (mut with_cycles, mut without) = (0, 0);
     for round in 0..400u32 {
         let n = 1 + round % 12;
         let pointers: Vec<Node> = (0..n).map(|_| rng.below(n)).collect();
@@ -68,11 +68,11 @@ fn any_pointers_agree_with_trying_everything() {
             assert_eq!(found[i] as usize, lowest, "{pointers:?}");
         }
         assert_eq!(diameter(&pointers), longest_shortest_path(&pointers), "{pointers:?}");
-        assert_eq!(circles(&pointers) == 0, every_find_ends(&pointers), "{pointers:?}");
-        if circles(&pointers) == 0 {
+        assert_eq!(cycles(&pointers) == 0, every_find_ends(&pointers), "{pointers:?}");
+        if cycles(&pointers) == 0 {
             without += 1
         } else {
-            with_circles += 1
+            with_cycles += 1
         }
         let connected: usize = reach.iter().flatten().filter(|&&yes| yes).count();
         let other: Vec<Node> = (0..n).map(|_| rng.below(n)).collect();
@@ -82,7 +82,7 @@ fn any_pointers_agree_with_trying_everything() {
         assert_eq!(comparison.same_components, same);
         assert_eq!(comparison.is_valid(), same && every_find_ends(&pointers));
     }
-    assert!(with_circles > 50 && without > 50, "both kinds were tried");
+    assert!(with_cycles > 50 && without > 50, "both kinds were tried");
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl<T> Subject<T> {
     }
 }
 
-/// What the models know beyond counting; `None` for files written before that was looked at.
+/// What the models know beyond counting; `None` for files of versions that did not measure it.
 pub fn beyond(analyses: &Analyses, task: &str) -> Option<Table> {
     const NUMBERS: [Number<BeyondCounting>; 3] = [
         ("where the truth is 1", |beyond| beyond.where_1),
@@ -86,7 +86,7 @@ pub fn beyond(analyses: &Analyses, task: &str) -> Option<Table> {
         ("difference", BeyondCounting::gain),
     ];
     let subject = Subject {
-        title: "Beyond counting: answers 1 to operations on nodes equally often operated on",
+        title: "Beyond counting: share of answers 1 at equal counts of u and v",
         parts: |run| &run.beyond,
         nodes: |beyond: &BeyondCounting| beyond.nodes,
     };
@@ -100,7 +100,7 @@ fn credit(groups: &[Group<'_, Analysis>]) -> Option<Table> {
         ("both", |credit| credit.both.mean.relevant()),
         ("both, max z only", |credit| credit.z.mean.relevant()),
         ("both, max h only", |credit| credit.h.mean.relevant()),
-        ("both, idle dimensions left out", |credit| credit.live.mean.relevant()),
+        ("both, without idle dimensions", |credit| credit.live.mean.relevant()),
         ("idle dimensions, of h", |credit| credit.idle),
     ];
     const BASELINE: [Number<Credit>; 3] = [
@@ -120,9 +120,9 @@ fn pointers(groups: &[Group<'_, Analysis>]) -> Option<Table> {
     const NUMBERS: [Number<PointerStudy>; 12] = [
         ("steps with valid pointers", |study| study.valid),
         ("steps with the same components", |study| study.same_components),
-        ("steps without circles", |study| study.acyclic),
+        ("steps without cycles", |study| study.acyclic),
         ("sequences valid after every step", |study| study.sequences_valid),
-        ("steps until the first that is not valid", |study| study.steps_until_invalid),
+        ("steps before the first invalid one", |study| study.steps_until_invalid),
         ("connected pairs, precision", |study| study.pair_precision),
         ("connected pairs, recall", |study| study.pair_recall),
         ("depth", |study| study.model.depth),

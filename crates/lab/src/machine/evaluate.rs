@@ -9,7 +9,8 @@ use rayon::prelude::*;
 
 use super::{Executor, MachineRun, Mode};
 use crate::{
-    Execution, Result, RolloutArrays, RolloutOf, Scores, Stop, Tally, TestConfig, TestScores, files,
+    Result, RolloutArrays, RolloutOf, Scores, Stop, Tally, TestConfig, TestScores, files,
+    stream::{Rolled, every_size, join},
 };
 
 /// The logits of a machine, which does not hedge: an answer is 1 or 0, a node visited or not.
@@ -124,51 +125,8 @@ impl MachineRun {
     ) -> Result<Vec<TestScores>> {
         let Ok(task) = self.task() else { return Ok(Vec::new()) };
         let executor = self.executor(mode)?;
-        let sizes = test.nodes.iter().zip(&test.ops);
-        sizes
-            .map(|(&nodes, &ops)| {
-                let count = test.sequences;
-                let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
-                self.test_size(&executor, &task, &sampling, stop)
-            })
-            .collect()
-    }
-
-    fn test_size(
-        &self,
-        executor: &Executor<'_>,
-        task: &Task,
-        sampling: &Sampling,
-        stop: Stop<'_>,
-    ) -> Result<TestScores> {
-        let &Sampling { nodes, ops, count, .. } = sampling;
-        let one = |index: usize| self.roll(executor, task, sampling, index as u64, stop);
-        let rolled = (0..count).into_par_iter().map(one).collect::<Result<Vec<Rolled>>>()?;
-        let mut tally = Tally::default();
-        let mut all = Rolled::default();
-        for one in &rolled {
-            tally.join(&one.tally);
-            all.first_error = [all.first_error, one.first_error].into_iter().flatten().min();
-            all.steps += one.steps;
-            all.max_steps = all.max_steps.max(one.max_steps);
-            all.visited += one.visited;
-            all.max_visited = all.max_visited.max(one.max_visited);
-        }
-        let operations = (ops * count).max(1) as f64;
-        let execution = Execution {
-            first_error: all.first_error,
-            mean_steps: all.steps as f64 / operations,
-            max_steps: all.max_steps as usize,
-            mean_participants: all.visited as f64 / operations,
-            max_participants: all.max_visited,
-        };
-        Ok(TestScores {
-            nodes,
-            ops,
-            sequences: count,
-            scores: tally.scores(),
-            execution: Some(execution),
-            ..TestScores::default()
+        every_size(test, seed, |sampling| {
+            join(sampling, |index| self.roll(&executor, &task, sampling, index, stop))
         })
     }
 
@@ -207,38 +165,18 @@ impl MachineRun {
                 let was = std::mem::replace(&mut differs[node as usize], is);
                 different = different + u64::from(is) - u64::from(was);
             }
-            let (pointers, masks) = rolled.tally.hits();
-            pointers.right += nodes as u64 - different;
-            pointers.of += nodes as u64;
-            masks.right += nodes as u64 - wrong_masks;
-            masks.of += nodes as u64;
+            rolled.nodes(nodes as u64, different, wrong_masks);
             all_right &= right;
             if !right || different > 0 {
                 rolled.first_error = rolled.first_error.or(Some(t));
             }
-            rolled.steps += steps;
-            rolled.max_steps = rolled.max_steps.max(steps);
-            rolled.visited += ours.nodes().len() as u64;
-            rolled.max_visited = rolled.max_visited.max(ours.nodes().len());
+            rolled.operation(steps as usize, ours.nodes().len());
         }
         // A wrong network may have written where neither of them has been; nothing is left out.
         let mut all = 0..nodes as Node;
         if all.any(|node| truth.pointer(node) != self.pointer(&store, node)) {
             rolled.first_error = rolled.first_error.or(Some(sampling.ops.saturating_sub(1)));
         }
-        let exact = rolled.first_error.is_none();
-        rolled.tally.end(all_right, exact);
-        Ok(rolled)
+        Ok(rolled.end(all_right))
     }
-}
-
-/// What one sequence gave.
-#[derive(Default)]
-struct Rolled {
-    tally: Tally,
-    first_error: Option<usize>,
-    steps: u64,
-    max_steps: u64,
-    visited: u64,
-    max_visited: usize,
 }

@@ -5,7 +5,7 @@
 //! | `config.rs` | `config.toml` of a machine run |
 //! | `training.rs` | `pgn train --model pgn-machine` |
 //! | `run.rs` | a trained machine, from a directory or built in |
-//! | `certificate.rs` | the finite check behind "right for every n" |
+//! | `certificate.rs` | the finite check behind "exact for every n" |
 //! | `execute.rs` | operations by network, by table or compiled |
 //! | `evaluate.rs` | scores and rollouts |
 

@@ -53,7 +53,7 @@ pub(super) struct Judged {
     pub hard: Vec<u32>,
 }
 
-/// The margin from which on a decision is taken to be learnt.
+/// The margin from which on a decision is taken to be learned.
 const CLEAR: f32 = 1.0;
 
 pub(super) fn judge(net: &MachineNet, pairs: &[(View, Action)]) -> Result<Judged> {

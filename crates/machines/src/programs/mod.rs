@@ -26,6 +26,23 @@ static REGISTERED: RwLock<Option<HashMap<String, Arc<dyn Program>>>> = RwLock::n
 /// The names of all programs here.
 pub const NAMES: [&str; 5] = ["dsu", "lct", "forest", "splay", "heap"];
 
+/// What a program here is, in a few words.
+///
+/// ```
+/// use pgn_machines::programs;
+/// assert!(programs::NAMES.iter().all(|name| programs::summary(name).is_some()));
+/// ```
+pub fn summary(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "dsu" => "disjoint-set union with path compression",
+        "lct" => "link/cut tree",
+        "forest" => "rooted forest whose paths are reversed",
+        "splay" => "splay tree: a search tree that moves what it finds to the root",
+        "heap" => "pairing heap: a priority queue that can be merged",
+        _ => return None,
+    })
+}
+
 /// The program of this name.
 pub fn named(name: &str) -> Option<Arc<dyn Program>> {
     Some(match name {

@@ -262,7 +262,7 @@ impl PointerStructure for LinkCutTree {
         )
     }
 
-    /// `up`, which is learnt, `left` and `right`, and the bit `flip`, all exactly as stored:
+    /// `up`, which is learned, `left` and `right`, and the bit `flip`, all exactly as stored:
     /// flips that are still to be passed on are shown as set bits, with the children not swapped.
     fn schema(&self) -> Schema {
         Schema::new(&["up", "left", "right"], &["flip"])
