@@ -166,9 +166,8 @@ pub fn validity(analyses: &Analyses, model: &str) -> Option<Figure> {
         }
     }
     let caption = format!(
-        "Share of test sequences in which the pointers of `{model}` are valid after so many \
-         operations ({}): the same nodes are connected as in the truth, and every pointer leads \
-         to a root.",
+        "Share of test sequences whose `{model}` pointers are valid after each operation ({}): the \
+         connected components equal the true ones, and every pointer leads to a root.",
         seeds(analyses.of(tasks[0], model).count())
     );
     Some(Figure { name: named("validity", model), caption, svg: svg.finish(heading) })
