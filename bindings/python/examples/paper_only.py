@@ -7,8 +7,8 @@ from typing import Any
 
 #: What the examples read, or what does not change what a trained network computes. Other keys are
 #: in a config only where they are not as in the paper.
-KNOWN = {"k", "inputs", "graph", "pointers", "attention_input", "candidates", "processor"}
-KNOWN |= {"losses", "forcing", "initialisation"}
+KNOWN = {"k", "inputs", "graph", "pointers", "attention_input", "candidates", "processor", "losses",
+         "forcing", "initialisation"}
 
 
 def check(network: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
     python train_jax.py --task dsu --epochs 1000 --seeds 10 11 12
 
 The protocol is that of `train_torch.py`; the initial weights are those of `pgn.train`. All epochs
-between two evaluations are one compiled call. Adam is written out: it is five lines, and the
+between two evaluations are one compiled call. Adam is written out: it is a few lines, and the
 example needs nothing but JAX.
 """
 
@@ -28,10 +28,14 @@ from side_by_side import EVALUATE_EVERY, main
 State = tuple[Array, Params, Params]  # steps, first and second moments
 
 
-def adam(gradient: Params, state: State, params: Params, rate: float) -> tuple[Params, State]:
-    """One step of Adam (β 0.9 and 0.999, ε 1e-8)."""
+def adam(
+    gradient: Params, state: State, params: Params, rate: float, clip: float
+) -> tuple[Params, State]:
+    """One step of Adam (β 0.9 and 0.999, ε 1e-8), with the gradient clipped to a norm."""
     steps, first, second = state
     steps = steps + 1
+    norm = jnp.sqrt(sum(jnp.sum(slope**2) for slope in jax.tree.leaves(gradient)))
+    gradient = jax.tree.map(lambda g: g * jnp.minimum(1, clip / norm), gradient)
     first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradient)
     second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g**2, second, gradient)
 
@@ -44,7 +48,8 @@ def adam(gradient: Params, state: State, params: Params, rate: float) -> tuple[P
 @cache
 def compiled(task: str) -> tuple[Any, Any]:
     """Some epochs of training, and rollouts; compiled once for all seeds."""
-    network = pgn.config(task, "pgn")["network"]
+    settings = pgn.config(task, "pgn")
+    network, rate, clip = settings["network"], settings["learning_rate"], settings["clip"]
 
     @partial(jax.jit, static_argnames="count")
     def some_epochs(
@@ -52,7 +57,7 @@ def compiled(task: str) -> tuple[Any, Any]:
     ) -> tuple[Params, State]:
         def epoch(_: int, now: tuple[Params, State]) -> tuple[Params, State]:
             params, state = now
-            return adam(jax.grad(losses)(params, network, batch), state, params, 0.005)
+            return adam(jax.grad(losses)(params, network, batch), state, params, rate, clip)
 
         done: tuple[Params, State] = jax.lax.fori_loop(0, count, epoch, (params, state))
         return done

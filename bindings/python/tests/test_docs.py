@@ -137,6 +137,16 @@ def test_types_of_examples(tmp_path: Path) -> None:
     run("mypy", "--strict", *paths)
 
 
+def test_types_of_examples_by_pyright() -> None:
+    """In strict mode, with the settings of `pyproject.toml`."""
+    names = [path.name for path in (ROOT / "examples").glob("*.py")]
+    unknown = {"flax_pgn.py"}  # Flax's modules have no types that pyright could follow
+    unknown |= set() if importlib.util.find_spec("torch") else {"torch_pgn.py", "train_torch.py"}
+    unknown |= set() if importlib.util.find_spec("jax") else {"jax_pgn.py", "train_jax.py"}
+    paths = [str(ROOT / "examples" / name) for name in sorted(set(names) - unknown)]
+    run("pyright", "--pythonpath", sys.executable, *paths)
+
+
 def test_stubs_say_what_is_there() -> None:
     run("mypy.stubtest", "pgn._native", "--ignore-disjoint-bases")
 

@@ -171,6 +171,40 @@ def test_jax_loss_is_the_training_loss() -> None:
             np.testing.assert_allclose(stepped[layer][name][sure], expected[sure], atol=2e-5)
 
 
+def assert_same_training(weights: Any, seed: int, epochs: int) -> None:
+    """A loop of another framework, from the same weights, ends where `pgn.train` does.
+
+    Rounding differs, and Adam makes whole steps of tiny gradients: the weights agree to less than
+    one of its steps, of which there were `epochs`.
+    """
+    ours = pgn.train("dsu", "pgn", seed, epochs, evaluate_every=epochs, test_nodes=[])
+    assert weights.keys() == ours.weights.keys()
+    for name, weight in ours.weights.items():
+        difference = np.abs(np.asarray(weights[name]) - weight)
+        assert difference.max() < ours.config["learning_rate"], name
+    validation = pgn.sample("dsu", nodes=20, count=35, seed=seed, split="validation")
+    theirs = ours.with_weights(weights).evaluate(validation)
+    assert theirs.f1 == pytest.approx(ours.evaluate(validation).f1, abs=0.01)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_loop_in_jax_is_that_of_the_package() -> None:
+    pytest.importorskip("jax", reason="JAX is not installed")
+    import train_jax
+
+    assert_same_training(train_jax.train("dsu", 10, 20), 10, 20)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_loop_in_torch_is_that_of_the_package() -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (TORCH=1)")
+    import train_torch
+
+    start = pgn.train("dsu", "pgn", 10, epochs=0, test_nodes=[])
+    weights = train_torch.train("dsu", 10, 20, start)
+    assert_same_training({name: weight.numpy() for name, weight in weights.items()}, 10, 20)
+
+
 @pytest.mark.parametrize("network", [{"layers": 2}, {"message_aggregation": "sum"}])
 def test_networks_beyond_the_paper_are_refused(network: dict[str, Any]) -> None:
     import paper_only
