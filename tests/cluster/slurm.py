@@ -185,7 +185,8 @@ class Slurm:
         keys = ("id", "name", "state", "node", "reason")
         return [dict(zip(keys, line.split("|"), strict=True)) for line in lines]
 
-    def until(self, done: object, what: str, seconds: float = 120) -> None:
+    def until(self, done: object, what: str, seconds: float = 900) -> None:
+        """Waits. Only what hangs ever gets near the limit."""
         end = time.monotonic() + seconds
         while not done():  # type: ignore[operator]
             if time.monotonic() > end:

