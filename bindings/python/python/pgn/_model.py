@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -318,11 +318,15 @@ def best_so_far(directory: Path, task: Any) -> Model:
     return model
 
 
-def pretrained(name: str | None = None) -> Any:
+@overload
+def pretrained(name: None = None) -> list[str]: ...
+@overload
+def pretrained(name: str) -> Model: ...
+def pretrained(name: str | None = None) -> Model | list[str]:
     """A trained model that comes with the package; without a name, the names there are.
 
     >>> pgn.pretrained()
-    ['dsu', 'dsu-ordered', 'forest', 'lct']
+    ['dsu', 'dsu-free', 'dsu-ordered', 'forest', 'lct', 'lct-free']
     >>> pgn.pretrained("lct")
     Model(task='lct', model='pgn', seed=0)
     """
