@@ -169,5 +169,7 @@ def test_benchmarks_that_make_no_sense(model: pgn.Model) -> None:
         pgn.benchmark({}, seeds=[])
     with pytest.raises(ValueError, match="x predicted 'truth'; expected answers"):
         pgn.benchmark({"x": lambda questions: {"truth": 1}}, "dsu", 5, [0], 2)
+    with pytest.raises(ValueError, match=r"x on dsu with 5 nodes: answers has shape \[1\]; expected"):
+        pgn.benchmark({"x": lambda questions: [1]}, "dsu", 5, [0], 2)
     with pytest.raises(ValueError, match="x has no score 'valid' on dsu"):
         pgn.benchmark({"x": lambda q: np.ones(q.shape[:2])}, "dsu", 5, [0], 2, metric="valid")

@@ -125,6 +125,14 @@ def test_drawings(tmp_path: Path) -> None:
     assert sum("C" in path for path in paths) == 1  # the back edge of the cycle, once
     wrong = [p for p in root.iter(f"{space}path") if p.get("stroke") == "#d43f3a"]
     assert len(wrong) == 2 and "3 wrong" in picture.svg
+    # Where wrong pointers should lead: from rim to rim, not across the numbers.
+    dashed = [p.get("d", "") for p in root.iter(f"{space}path") if p.get("stroke-dasharray")]
+    ends = [[float(x) for x in path[1:].replace("L", " ").split()] for path in dashed]
+    radius = float(circles[0].get("r", ""))
+    assert len(ends) == 2  # 2 to 1, 7 to 0; 5 should point to itself
+    for (x, y, to_x, to_y), (node, aim) in zip(ends, [(2, 1), (7, 0)]):
+        assert np.hypot(x - at[node][0], y - at[node][1]) == pytest.approx(radius, rel=1e-3)
+        assert np.hypot(to_x - at[aim][0], to_y - at[aim][1]) == pytest.approx(radius, rel=1e-3)
     picture.save(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_text() == picture.svg == picture._repr_svg_()
     for pointers, sentence in [([0, 2], "node 1 points to 2, but there are 2 nodes"),

@@ -231,7 +231,10 @@ def _judge(name: str, predictor: Predictor, data: Dataset, training: Dataset | N
             f"{name} predicted {sorted(unknown)[0]!r}; expected answers, query_logits, pointers "
             "or masks"
         )
-    return score(data, **given, counting=training)
+    try:
+        return score(data, **given, counting=training)
+    except ValueError as error:
+        raise ValueError(f"{name} on {data.task} with {data.nodes} nodes: {error}") from None
 
 
 def _row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -181,7 +182,10 @@ def _dashed(node: int, aim: int, places: list[tuple[float, float]]) -> str:
             f'<ellipse cx="{x:g}" cy="{y:g}" rx="{_RADIUS + 3:g}" ry="{_RADIUS + 3:g}" '
             'stroke="currentColor" stroke-dasharray="3 3" opacity=".5"/>'
         )
+    # From rim to rim, so that no number is crossed out.
+    share = _RADIUS / math.hypot(to_x - x, to_y - y)
+    right, down = share * (to_x - x), share * (to_y - y)
     return (
-        f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="currentColor" stroke-dasharray="3 3" '
-        'opacity=".5"/>'
+        f'<path d="M{x + right:g} {y + down:g}L{to_x - right:g} {to_y - down:g}" '
+        'stroke="currentColor" stroke-dasharray="3 3" opacity=".5"/>'
     )
