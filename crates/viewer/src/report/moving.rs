@@ -159,31 +159,37 @@ fn thin(points: Vec<(u64, f64)>, most: usize) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// Replays of the run that shows a task best: `pgn`, or the first with pointers of its own.
+/// Replays of the runs that show a task best: the paper's `pgn` and `pgn-free` on one sequence, or
+/// the first run with pointers of its own; and the first of them on a chain.
 fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>> {
     let runs: Vec<&Run> = report.runs.iter().filter(|run| run.results.task == task).collect();
-    let owns =
-        |run: &&&Run| run.config.as_ref().is_none_or(|config| config.network.owns_pointers());
-    let best = runs.iter().find(|run| run.results.model == "pgn");
-    let Some(run) = best.or_else(|| runs.iter().find(owns)).or(runs.first()) else {
-        return Ok(Vec::new());
-    };
-    let failed = |refusal: crate::refusal::Refusal| Error::Report(refusal.sentence);
-    let Some(first) = run.results.test.first() else { return Ok(Vec::new()) };
-    let nodes = first.nodes.clamp(2, 50);
-    let seed = run.results.seed;
-    let mut requests = vec![("a test sequence", replay::Request::test(nodes, seed, 0))];
-    let without = |config: &pgn_lab::RunConfig| config.network.pointers == Pointers::None;
-    if !run.config.as_ref().is_some_and(without) {
-        // A chain of more nodes would be too deep for the room there is.
-        requests.push(("the chain (i, i + 1)", replay::Request::chain(nodes.min(12))));
+    let named = |model: &&str| runs.iter().find(|run| run.results.model == *model).copied();
+    let mut shown: Vec<&Run> = ["pgn", "pgn-free"].iter().filter_map(named).collect();
+    if shown.is_empty() {
+        let owns =
+            |run: &&&Run| run.config.as_ref().is_none_or(|config| config.network.owns_pointers());
+        shown.extend(runs.iter().find(owns).or(runs.first()).copied());
     }
+    let Some(first) = shown.first() else { return Ok(Vec::new()) };
+    let Some(size) = first.results.test.first() else { return Ok(Vec::new()) };
+    let (nodes, seed) = (size.nodes.clamp(2, 50), first.results.seed);
+    let test = || ("a test sequence", replay::Request::test(nodes, seed, 0));
+    let mut requests: Vec<(&Run, (&str, replay::Request))> =
+        shown.iter().map(|run| (*run, test())).collect();
+    let without = |config: &pgn_lab::RunConfig| config.network.pointers == Pointers::None;
+    if !first.config.as_ref().is_some_and(without) {
+        // A chain of more nodes would be too deep for the room there is.
+        let chain = replay::Request::chain(nodes.min(12));
+        requests.push((*first, ("the chain (i, i + 1)", chain)));
+    }
+    let failed = |refusal: crate::refusal::Refusal| Error::Report(refusal.sentence);
     let mut replays = Vec::new();
-    for (what, request) in requests {
+    for (run, (what, request)) in requests {
         let replay = match run.config {
             Some(_) => request.replay(&pgn_lab::Run::load(&run.path)?, &Halt::default()),
             None => {
-                machine::replay(&request, &MachineRun::load(&run.path)?.into(), &Halt::default())
+                let loaded = MachineRun::load(&run.path)?.into();
+                machine::replay(&request, &loaded, &Halt::default())
             }
         };
         let replay = replay.map_err(failed)?;
