@@ -97,7 +97,7 @@ def test_jax(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", FEW, ids=ids)
 def test_flax(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -> None:
-    pytest.importorskip("flax", reason="Flax is not installed")
+    pytest.importorskip("flax", reason="Flax is not installed (TORCH=1)")
     import flax_pgn
     import jax
     import jax_pgn
