@@ -100,49 +100,33 @@ pub fn chosen<'a, T: OfRun>(runs: &'a [T], task: &str, model: &str) -> Vec<&'a T
     best.map_or_else(Vec::new, |group| group.runs)
 }
 
-impl OfRun for Results {
-    fn task(&self) -> &str {
-        &self.task
-    }
+macro_rules! of_run {
+    ($($kind:ty),+) => {$(
+        impl OfRun for $kind {
+            fn task(&self) -> &str {
+                &self.task
+            }
 
-    fn model(&self) -> &str {
-        &self.model
-    }
+            fn model(&self) -> &str {
+                &self.model
+            }
 
-    fn seed(&self) -> u64 {
-        self.seed
-    }
+            fn seed(&self) -> u64 {
+                self.seed
+            }
 
-    fn epochs(&self) -> u64 {
-        self.epochs
-    }
+            fn epochs(&self) -> u64 {
+                self.epochs
+            }
 
-    fn departures(&self) -> &BTreeMap<String, String> {
-        &self.departures
-    }
+            fn departures(&self) -> &BTreeMap<String, String> {
+                &self.departures
+            }
+        }
+    )+};
 }
 
-impl OfRun for Analysis {
-    fn task(&self) -> &str {
-        &self.task
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    fn epochs(&self) -> u64 {
-        self.epochs
-    }
-
-    fn departures(&self) -> &BTreeMap<String, String> {
-        &self.departures
-    }
-}
+of_run!(Results, Analysis);
 
 #[cfg(test)]
 mod tests {

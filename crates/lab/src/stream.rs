@@ -19,13 +19,7 @@ pub fn evaluate_streams(
     seed: u64,
     stop: Stop<'_>,
 ) -> Result<Vec<TestScores>> {
-    let sizes = test.nodes.iter().zip(&test.ops);
-    let of_size = |(&nodes, &ops): (&usize, &usize)| {
-        let count = test.sequences;
-        let sampling = Sampling { nodes, ops, count, seed, split: Split::Test };
-        evaluate_stream(model, task, &sampling, stop)
-    };
-    sizes.map(of_size).collect()
+    every_size(test, seed, |sampling| evaluate_stream(model, task, sampling, stop))
 }
 
 /// The same for one test set.
@@ -40,13 +34,31 @@ pub fn evaluate_stream(
             "only models with an iterated processor are evaluated one operation at a time".into(),
         ));
     }
+    join(sampling, |index| roll(model, task, sampling, index, stop))
+}
+
+/// Scores every test set of `test` at `seed` by `score`.
+pub(crate) fn every_size(
+    test: &TestConfig,
+    seed: u64,
+    score: impl Fn(&Sampling) -> Result<TestScores>,
+) -> Result<Vec<TestScores>> {
+    let of_size = |(&nodes, &ops): (&usize, &usize)| {
+        score(&Sampling { nodes, ops, count: test.sequences, seed, split: Split::Test })
+    };
+    test.nodes.iter().zip(&test.ops).map(of_size).collect()
+}
+
+/// Rolls out every sequence of a test set by `one`, in parallel, and adds up what they gave.
+pub(crate) fn join(
+    sampling: &Sampling,
+    one: impl Fn(u64) -> Result<Rolled> + Sync,
+) -> Result<TestScores> {
     let &Sampling { nodes, ops, count, .. } = sampling;
-    let one = |index: usize| roll(model, task, sampling, index as u64, stop);
-    let rolled = (0..count).into_par_iter().map(one).collect::<Result<Vec<Rolled>>>()?;
-    let mut tally = Tally::default();
+    let rolled = (0..count).into_par_iter().map(|index| one(index as u64));
     let mut all = Rolled::default();
-    for one in &rolled {
-        tally.join(&one.tally);
+    for one in rolled.collect::<Result<Vec<Rolled>>>()? {
+        all.tally.join(&one.tally);
         all.first_error = [all.first_error, one.first_error].into_iter().flatten().min();
         all.steps += one.steps;
         all.max_steps = all.max_steps.max(one.max_steps);
@@ -61,12 +73,11 @@ pub fn evaluate_stream(
         mean_participants: all.participants as f64 / operations,
         max_participants: all.max_participants,
     };
-    let scores = tally.scores();
     Ok(TestScores {
         nodes,
         ops,
         sequences: count,
-        scores,
+        scores: all.tally.scores(),
         counting_f1: None,
         execution: Some(execution),
     })
@@ -74,13 +85,38 @@ pub fn evaluate_stream(
 
 /// What one sequence gave.
 #[derive(Default)]
-struct Rolled {
-    tally: Tally,
-    first_error: Option<usize>,
+pub(crate) struct Rolled {
+    pub tally: Tally,
+    pub first_error: Option<usize>,
     steps: u64,
     max_steps: usize,
     participants: u64,
     max_participants: usize,
+}
+
+impl Rolled {
+    /// Counts an operation, its steps and the nodes that took part in it.
+    pub fn operation(&mut self, steps: usize, participants: usize) {
+        self.steps += steps as u64;
+        self.max_steps = self.max_steps.max(steps);
+        self.participants += participants as u64;
+        self.max_participants = self.max_participants.max(participants);
+    }
+
+    /// Counts the pointers and masks of `nodes` nodes after an operation.
+    pub fn nodes(&mut self, nodes: u64, wrong_pointers: u64, wrong_masks: u64) {
+        let (pointers, masks) = self.tally.hits();
+        pointers.right += nodes - wrong_pointers;
+        pointers.of += nodes;
+        masks.right += nodes - wrong_masks;
+        masks.of += nodes;
+    }
+
+    /// Ends the sequence.
+    pub fn end(mut self, all_right: bool) -> Rolled {
+        self.tally.end(all_right, self.first_error.is_none());
+        self
+    }
 }
 
 fn roll(
@@ -102,10 +138,7 @@ fn roll(
         rolled: Rolled::default(),
     };
     model.drive(&priorities, &mut scoring)?;
-    let Scoring { mut rolled, all_right, .. } = scoring;
-    let exact = rolled.first_error.is_none();
-    rolled.tally.end(all_right, exact);
-    Ok(rolled)
+    Ok(scoring.rolled.end(scoring.all_right))
 }
 
 /// The truth, beside which the model is scored.
@@ -139,21 +172,13 @@ impl Driver for Scoring<'_> {
         let (rolled, state) = (&mut self.rolled, step.state());
         let right = rolled.tally.answer(step.answer().value(), self.answer);
         let wrong_masks = self.difference.update(&self.truth, state);
-        let nodes = state.nodes() as u64;
-        let (pointers, masks) = rolled.tally.hits();
-        pointers.right += nodes - self.difference.count;
-        pointers.of += nodes;
-        masks.right += nodes - wrong_masks;
-        masks.of += nodes;
+        rolled.nodes(state.nodes() as u64, self.difference.count, wrong_masks);
         self.all_right &= right;
         if !right || self.difference.count > 0 {
             rolled.first_error = rolled.first_error.or(Some(step.t));
         }
         let participants = state.participants().map_or(0, <[Node]>::len);
-        rolled.steps += state.processor_steps() as u64;
-        rolled.max_steps = rolled.max_steps.max(state.processor_steps());
-        rolled.participants += participants as u64;
-        rolled.max_participants = rolled.max_participants.max(participants);
+        rolled.operation(state.processor_steps(), participants);
         Ok(ControlFlow::Continue(()))
     }
 }
