@@ -39,7 +39,12 @@ fn killed_and_resumed(settings: &str) {
         let _ = child.kill();
         let output = child.wait_with_output().unwrap();
         if output.status.success() {
-            break;
+            if kills > 0 {
+                break;
+            }
+            // On a busy machine it may be over before it is ever killed: once more, then.
+            fs::remove_dir_all(&run).unwrap();
+            continue;
         }
         kills += 1;
         assert!(!run.join("results.json").exists() || epoch(&run) > before);

@@ -25,6 +25,8 @@ pub struct Checkpoint {
     /// The sets of instructions that were trained with, in their order; none in files of older
     /// versions.
     pub arithmetic: Vec<String>,
+    /// The CRC-32C of `metrics.jsonl` up to here; none in files of older versions.
+    pub metrics_crc32c: Option<u32>,
 }
 
 /// The metadata that is not a tensor. Floats are kept by their bits.
@@ -37,6 +39,8 @@ struct Progress {
     seconds: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     arithmetic: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metrics_crc32c: Option<u32>,
 }
 
 const FORMAT: &str = "pgn-checkpoint-1";
@@ -52,6 +56,7 @@ impl Checkpoint {
             best: self.best.as_ref().map(|best| (best.epoch, best.validation.clone())),
             seconds: self.seconds,
             arithmetic: self.arithmetic.clone(),
+            metrics_crc32c: self.metrics_crc32c,
         };
         let progress = serde_json::to_string(&progress)
             .map_err(|error| Error::file(path, format!("cannot be made ({error})")))?;
@@ -142,6 +147,7 @@ impl Checkpoint {
             best,
             seconds: progress.seconds,
             arithmetic: progress.arithmetic,
+            metrics_crc32c: progress.metrics_crc32c,
         })
     }
 }
@@ -178,6 +184,7 @@ mod tests {
             }),
             seconds: 1.5,
             arithmetic: vec!["portable".to_owned()],
+            metrics_crc32c: Some(7),
         };
         (config, checkpoint)
     }
@@ -193,6 +200,7 @@ mod tests {
         assert_eq!(back.best, checkpoint.best);
         assert_eq!((back.epoch, back.seconds), (17, 1.5));
         assert_eq!(back.arithmetic, ["portable"]);
+        assert_eq!(back.metrics_crc32c, Some(7));
         assert_eq!(Checkpoint::epoch_of(&path), Some(17));
 
         let none = Checkpoint { best: None, ..checkpoint };

@@ -16,13 +16,15 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::{Error, Metrics, Result};
+use crate::{Error, Metrics, MetricsFile, Result, read_metrics};
 
 /// An open event file, appended to.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
     file: BufWriter<File>,
+    /// Events that were there when it was opened.
+    events: u64,
 }
 
 /// One event, as read back.
@@ -42,6 +44,29 @@ impl EventFile {
         Self { path, ..self }
     }
 
+    /// [`EventFile::open`] for a run whose `metrics.jsonl` is open too. Where events are missing,
+    /// because the file is damaged or gone, it is written anew from the metrics; returns a note
+    /// for the user then.
+    pub(crate) fn resume(
+        path: &Path,
+        step: u64,
+        metrics: &MetricsFile,
+    ) -> Result<(EventFile, Option<String>)> {
+        let file = EventFile::open(path, step)?;
+        if file.events >= metrics.lines() {
+            return Ok((file, None));
+        }
+        drop(file);
+        let mut file = EventFile::open(path, 0)?;
+        read_metrics(metrics.path())?.iter().try_for_each(|line| file.add(line))?;
+        let note = format!(
+            "{} is damaged or gone: it was written anew from {}",
+            crate::files::EVENTS,
+            crate::files::METRICS
+        );
+        Ok((file, Some(note)))
+    }
+
     /// Opens the event file of a run that is at `step`, and drops every event after it.
     pub fn open(path: &Path, step: u64) -> Result<EventFile> {
         let bytes = match std::fs::read(path) {
@@ -49,17 +74,20 @@ impl EventFile {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Error::io("read", path)(error)),
         };
-        let keep: usize = records(&bytes)
-            .take_while(|record| decode(record).is_some_and(|event| event.step <= step))
-            .map(|record| record.len() + FRAME)
-            .sum();
+        let (mut keep, mut events) = (0, 0);
+        for record in records(&bytes) {
+            let Some(event) = decode(record).filter(|event| event.step <= step) else { break };
+            keep += record.len() + FRAME;
+            // The first record has the version and no scalars.
+            events += u64::from(!event.scalars.is_empty());
+        }
         let file = OpenOptions::new()
             .create(true)
             .append(true)
             .open(path)
             .and_then(|file| file.set_len(keep as u64).map(|()| file))
             .map_err(Error::io("write", path))?;
-        let mut file = EventFile { path: path.to_owned(), file: BufWriter::new(file) };
+        let mut file = EventFile { path: path.to_owned(), file: BufWriter::new(file), events };
         if keep == 0 {
             let mut version = Vec::new();
             put_f64(&mut version, 1, now());
@@ -316,6 +344,37 @@ mod tests {
         file.flush().unwrap();
         let steps: Vec<u64> = read_events(&path).unwrap().iter().map(|e| e.step).collect();
         assert_eq!(steps, [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_damaged_is_written_anew_from_the_metrics() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, lines] = ["events", "metrics.jsonl"].map(|name| dir.path().join(name));
+        let (mut file, _) = MetricsFile::open(&lines, 0, 1).unwrap();
+        let (mut events, note) = EventFile::resume(&path, 0, &file).unwrap();
+        assert_eq!(note, None);
+        for epoch in 1..=4 {
+            file.add(&metrics(epoch)).unwrap();
+            events.add(&metrics(epoch)).unwrap();
+        }
+        file.sync().unwrap();
+        events.flush().unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let scalars = |path: &Path| -> Vec<_> {
+            let events = read_events(path).unwrap();
+            events.into_iter().map(|event| (event.step, event.scalars)).collect()
+        };
+        let expected = scalars(&path);
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 1;
+        for (bytes, damaged) in [(&whole[..], false), (&flipped[..], true), (&whole[..100], true)] {
+            std::fs::write(&path, bytes).unwrap();
+            let (file, _) = MetricsFile::open(&lines, 4, 1).unwrap();
+            let (mut events, note) = EventFile::resume(&path, 4, &file).unwrap();
+            events.flush().unwrap();
+            assert_eq!(note.is_some(), damaged, "{note:?}");
+            assert_eq!(scalars(&path), expected);
+        }
     }
 
     #[test]

@@ -9,7 +9,16 @@ pub const MAX_THREADS: usize = 1024;
 
 /// Refuses work that certainly needs more memory than there is. `bytes` is a lower bound, so that
 /// nothing is refused that would have worked.
-pub(crate) fn check_memory(bytes: f64, what: &str) -> Result<()> {
+///
+/// ```
+/// use pgn_lab::check_memory;
+///
+/// check_memory(1e3, "a small table").unwrap();
+/// if let Err(error) = check_memory(1e18, "a large table") {
+///     assert!(error.to_string().starts_with("a large table takes at least 931322574.6 GiB"));
+/// }
+/// ```
+pub fn check_memory(bytes: f64, what: &str) -> Result<()> {
     match available_memory() {
         Some(available) if bytes > available as f64 => Err(Error::Request(format!(
             "{what} takes at least {}, but there are only {} of memory",

@@ -32,6 +32,9 @@ pub use pgn_engine::MeanLosses as EpochLosses;
 pub struct MetricsFile {
     path: PathBuf,
     file: BufWriter<File>,
+    /// Lines so far, and the CRC-32C of all of them.
+    lines: u64,
+    crc32c: u32,
 }
 
 impl MetricsFile {
@@ -52,7 +55,7 @@ impl MetricsFile {
             Err(error) => return Err(error),
         };
         let mut kept = Vec::new();
-        let (mut damaged, mut lines, mut last) = (Vec::new(), 0, 0);
+        let (mut damaged, mut lines, mut last) = (Vec::new(), 0u64, 0);
         let count = bytes.split_inclusive(|&byte| byte == b'\n').count();
         for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
             let whole = line.ends_with(b"\n");
@@ -87,15 +90,34 @@ impl MetricsFile {
         }
         let file = OpenOptions::new().create(true).append(true).open(path);
         let file = BufWriter::new(file.map_err(Error::io("write", path))?);
-        Ok((MetricsFile { path: path.to_owned(), file }, note))
+        let crc32c = crc32c::crc32c(&kept);
+        Ok((MetricsFile { path: path.to_owned(), file, lines, crc32c }, note))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many lines there are.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// The CRC-32C of all lines, which a checkpoint keeps.
+    pub fn crc32c(&self) -> u32 {
+        self.crc32c
     }
 
     /// Appends a line.
     pub fn add(&mut self, metrics: &Metrics) -> Result<()> {
-        serde_json::to_writer(&mut self.file, metrics)
-            .map_err(std::io::Error::from)
-            .and_then(|()| self.file.write_all(b"\n"))
-            .map_err(Error::io("write", &self.path))
+        let failed = Error::io("write", &self.path);
+        let line = serde_json::to_vec(metrics).map_err(std::io::Error::from);
+        let written = line.and_then(|mut line| {
+            line.push(b'\n');
+            (self.lines, self.crc32c) = (self.lines + 1, crc32c::crc32c_append(self.crc32c, &line));
+            self.file.write_all(&line)
+        });
+        written.map_err(failed)
     }
 
     /// Makes sure that all lines so far are on disk.

@@ -216,3 +216,48 @@ fn a_resume_with_other_instructions_or_damaged_metrics_is_told() {
         .collect();
     assert_eq!(epochs, [2, 3]);
 }
+
+#[test]
+fn a_flipped_bit_in_the_metrics_or_events_of_an_unfinished_run_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let config = config(toml::toml! { model = "pgn" });
+    let session = |stop_at: u64| {
+        let (stop, mut notes) = (AtomicBool::new(false), Vec::new());
+        let session = Session {
+            task: None,
+            checkpoint_every: Duration::ZERO,
+            stop: &stop,
+            observe: &mut |progress| {
+                notes.extend(progress.notes.clone());
+                stop.store(progress.epoch == stop_at, Ordering::Relaxed);
+            },
+        };
+        let outcome = train(&config, &dir, session).unwrap();
+        assert_eq!(outcome, Outcome::Stopped { epoch: stop_at });
+        notes
+    };
+    assert!(session(2).is_empty());
+    assert!(session(2).is_empty());
+    // A digit that becomes another digit: still a number, but not the one that was measured.
+    let path = dir.join("metrics.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let digit = whole.find("\"f1\":0.").unwrap() + "\"f1\":0.".len();
+    let mut bytes = whole.clone().into_bytes();
+    bytes[digit] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(session(2), ["metrics.jsonl is damaged: it is not what it was at epoch 2"]);
+    fs::write(&path, &whole).unwrap();
+    session(2);
+
+    let path = dir.join("events.out.tfevents.pgn");
+    let mut bytes = fs::read(&path).unwrap();
+    let events = pgn_lab::read_events(&path).unwrap().len();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let notes = session(2);
+    assert!(notes[0].starts_with("events.out.tfevents.pgn is damaged or gone"), "{notes:?}");
+    assert_eq!(pgn_lab::read_events(&path).unwrap().len(), events);
+    assert!(session(2).is_empty());
+}

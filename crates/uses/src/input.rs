@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use pgn_structures::Node;
+use pgn_structures::{Node, shown};
 
 use crate::{Error, Result};
 
@@ -58,7 +58,7 @@ impl<'a> Input<'a> {
             ))),
             _ => Err(self.error(format!(
                 "found `{}`; expected {what}, a whole number from {least} to {most}",
-                String::from_utf8_lossy(&word[..word.len().min(40)])
+                shown(&String::from_utf8_lossy(&word[..word.len().min(200)]))
             ))),
         }
     }
@@ -80,7 +80,7 @@ impl<'a> Input<'a> {
             [] => Ok(()),
             _ => Err(self.error(format!(
                 "found `{}`; expected the end of the input",
-                String::from_utf8_lossy(&word[..word.len().min(40)])
+                shown(&String::from_utf8_lossy(&word[..word.len().min(200)]))
             ))),
         }
     }

@@ -52,6 +52,29 @@ fn edges_without_weights_weigh_one() {
 }
 
 #[test]
+fn no_edges_weigh_nothing() {
+    let graph = Graph::parse("p sp 3 0\n", Format::Dimacs).unwrap();
+    assert_eq!(graph.weight([]).to_string(), "0");
+}
+
+// Elsewhere it is not known how much memory there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_nodes_than_fit_in_memory_are_refused() {
+    let nodes = 1 << 50;
+    let [dsu, lct] = ["dsu", "lct"].map(|name| MachineRun::built_in(name).unwrap());
+    let none: [pgn_uses::Edge<f64>; 0] = [];
+    let outcomes = [
+        spanning_forest(&dsu, Mode::Compiled, nodes, &none).map(drop),
+        online_forest(&lct, Mode::Compiled, nodes, &none).map(drop),
+    ];
+    for outcome in outcomes {
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.starts_with("a spanning forest of 1125899906842624 nodes takes"), "{error}");
+    }
+}
+
+#[test]
 fn wrong_files_are_named_with_their_line() {
     let wrong = [
         (Format::EdgeList, "0 1\n0 -1\n", "line 2: found `-1`; expected a node from 0"),
@@ -72,6 +95,8 @@ fn wrong_files_are_named_with_their_line() {
             "%%MatrixMarket matrix coordinate complex general\n",
             "line 1: entries are `complex`; expected real, integer or pattern",
         ),
+        // What a terminal would act on is escaped.
+        (Format::EdgeList, "\u{1b}[2J 1\n", "line 1: found `\\u{1b}[2J`; expected a node from 0"),
         (Format::Csv, "u,v\nx\n", "line 2: expected two nodes with a comma between them"),
         (Format::Csv, "u,v\n\"x\",y\n", "line 2: expected names of nodes, without quotes"),
     ];

@@ -168,3 +168,30 @@ impl Drop for Entry {
         open.1.remove(&self.number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_connection_takes_the_place_of_the_one_that_was_idle_longest() {
+        let table = Arc::new(Table::default());
+        let mut entries: Vec<Entry> =
+            (0..limits::CONNECTIONS).map(|_| table.enter().unwrap()).collect();
+        // The first is at work, and the second was a moment ago.
+        entries[0].place.begin();
+        entries[1].place.begin();
+        entries[1].place.end();
+        entries.push(table.enter().unwrap());
+        assert_eq!(table.len(), limits::CONNECTIONS);
+        let is_open = |entry: &Entry| table.open.lock().unwrap().1.contains_key(&entry.number);
+        let closed: Vec<usize> =
+            (0..entries.len()).filter(|&index| !is_open(&entries[index])).collect();
+        assert_eq!(closed, [2]);
+        // Nobody is thrown out in the middle of a request.
+        entries.iter().for_each(|entry| entry.place.begin());
+        assert!(table.enter().is_none());
+        entries.clear();
+        assert!(table.is_empty() && table.enter().is_some());
+    }
+}

@@ -3,6 +3,8 @@
 //! Road networks of the ninth implementation challenge have every edge as two arcs. Both are
 //! kept, with numbers of their own; the second never enters a spanning forest.
 
+use pgn_structures::shown;
+
 use super::{Graph, announced, count, end, node, weight, wrong};
 use crate::{Error, Result};
 
@@ -32,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Graph> {
                 return Err(wrong(line, "an edge comes before the line that begins with `p`"));
             }
             (Some(word), _) => {
-                let trouble = format!("found `{word}`; expected a line of c, p, a or e");
+                let trouble = format!("found `{}`; expected a line of c, p, a or e", shown(word));
                 return Err(wrong(line, trouble));
             }
         }

@@ -1,5 +1,7 @@
 //! Matrix Market: sparse matrices as coordinates. Entry (i, j) is an edge between i and j.
 
+use pgn_structures::shown;
+
 use super::{Graph, announced, count, end, node, weight, wrong};
 use crate::{Error, Result};
 
@@ -18,7 +20,7 @@ pub(super) fn parse(text: &str) -> Result<Graph> {
         other => {
             let found = other.unwrap_or_default();
             let expected = "expected real, integer or pattern";
-            return Err(wrong(0, format!("entries are `{found}`; {expected}")));
+            return Err(wrong(0, format!("entries are `{}`; {expected}", shown(found))));
         }
     };
     let mut graph = Graph::default();

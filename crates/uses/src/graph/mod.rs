@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgn_structures::Node;
+use pgn_structures::{Node, shown};
 
 use crate::{Edge, Error, Result};
 
@@ -77,7 +77,8 @@ impl Graph {
 
     /// The weight of some of its edges.
     pub fn weight(&self, edges: impl IntoIterator<Item = usize>) -> f64 {
-        edges.into_iter().map(|edge| self.edges[edge].weight).sum()
+        // Not `sum`, which gives −0 for no edges.
+        edges.into_iter().fold(0.0, |sum, edge| sum + self.edges[edge].weight)
     }
 
     fn add(&mut self, u: Node, v: Node, weight: f64) {
@@ -100,7 +101,10 @@ fn node(line: usize, word: Option<&str>, first: usize, nodes: Option<usize>) -> 
     let word = word.unwrap_or_default();
     match word.parse::<usize>() {
         Ok(number) if (first..=most).contains(&number) => Ok((number - first) as Node),
-        _ => Err(wrong(line, format!("found `{word}`; expected a node from {first} to {most}"))),
+        _ => Err(wrong(
+            line,
+            format!("found `{}`; expected a node from {first} to {most}", shown(word)),
+        )),
     }
 }
 
@@ -108,7 +112,9 @@ fn weight(line: usize, word: Option<&str>) -> Result<f64> {
     let Some(word) = word else { return Ok(1.0) };
     match word.trim().parse::<f64>() {
         Ok(weight) if weight.is_finite() => Ok(weight),
-        _ => Err(wrong(line, format!("found `{word}`; expected a weight, a finite number"))),
+        _ => {
+            Err(wrong(line, format!("found `{}`; expected a weight, a finite number", shown(word))))
+        }
     }
 }
 
@@ -116,7 +122,7 @@ fn count(line: usize, word: Option<&str>, what: &str) -> Result<usize> {
     let word = word.unwrap_or_default();
     match word.parse::<usize>() {
         Ok(count) if count <= MOST_NODES => Ok(count),
-        _ => Err(wrong(line, format!("found `{word}`; expected the number of {what}"))),
+        _ => Err(wrong(line, format!("found `{}`; expected the number of {what}", shown(word)))),
     }
 }
 
@@ -124,7 +130,9 @@ fn count(line: usize, word: Option<&str>, what: &str) -> Result<usize> {
 fn end(line: usize, word: Option<&str>) -> Result<()> {
     match word {
         None => Ok(()),
-        Some(word) => Err(wrong(line, format!("found `{word}`; expected the end of the line"))),
+        Some(word) => {
+            Err(wrong(line, format!("found `{}`; expected the end of the line", shown(word))))
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! `incremental_minimum_spanning_forest`: for each new edge, which edge leaves the forest.
 
-use pgn_lab::machine::{MachineRun, Mode};
+use pgn_lab::{
+    check_memory,
+    machine::{MachineRun, Mode},
+};
 
 use super::{Solution, print_line};
 use crate::{
@@ -36,6 +39,9 @@ pub fn online_forest<W: Weight>(
     nodes: usize,
     edges: &[Edge<W>],
 ) -> Result<Solution> {
+    // Two nodes per node: its value, its key and at least a pointer each.
+    let bytes = 2 * (size_of::<Heaviest<W>>() + 2 * size_of::<u32>());
+    check_memory(nodes as f64 * bytes as f64, &format!("a spanning forest of {nodes} nodes"))?;
     let values = OnlineForest::<(), W>::values(nodes);
     let mut online = OnlineForest::new(LearnedForest::new(run, mode, values)?, nodes);
     let output = answer(&mut online, edges)?;

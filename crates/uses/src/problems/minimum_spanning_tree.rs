@@ -1,6 +1,9 @@
 //! `minimum_spanning_tree`: its weight, and its edges.
 
-use pgn_lab::machine::{MachineRun, Mode};
+use pgn_lab::{
+    check_memory,
+    machine::{MachineRun, Mode},
+};
 
 use super::{Solution, print, print_line};
 use crate::{Edge, Input, LearnedDsu, Result, UnionFind, kruskal};
@@ -43,6 +46,9 @@ pub fn spanning_forest<W: PartialOrd>(
     nodes: usize,
     edges: &[Edge<W>],
 ) -> Result<(Vec<usize>, u64)> {
+    // A priority, a key and at least a pointer each.
+    let bytes = nodes as f64 * 3.0 * size_of::<u32>() as f64;
+    check_memory(bytes, &format!("a spanning forest of {nodes} nodes"))?;
     let mut sets = LearnedDsu::new(run, mode, nodes)?;
     let forest = kruskal(&mut sets, edges)?;
     Ok((forest, sets.operations()))

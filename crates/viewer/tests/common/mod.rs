@@ -43,7 +43,8 @@ impl Running {
     /// makes the server give up on a request that is not whole.
     pub fn raw(&self, request: &[u8], ended: bool) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // Only a hanging server ever gets near it.
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         // The server may refuse and hang up before all is sent.
         let _ = stream.write_all(request);
         if ended {

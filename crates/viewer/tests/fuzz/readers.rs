@@ -73,6 +73,7 @@ pub fn all() -> Vec<Reader> {
             best: None,
             seconds: 1.0,
             arithmetic: vec!["portable".into()],
+            metrics_crc32c: None,
         };
         let path = scratch("seed-checkpoint");
         checkpoint.save(&path, CONFIG_OF_CHECKPOINT).unwrap();
