@@ -45,6 +45,27 @@ fn a_rollout_file_holds_what_eval_scores() {
 }
 
 #[test]
+fn eval_can_apply_the_processor_more_often_than_training_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let settings = "--task lct --model pgn --epochs 30 --test-layers nodes:8";
+    stdout(here, &format!("train {settings} --out trained {SMALL}"));
+    stdout(here, &format!("train --task lct --model pgn --epochs 30 --out run {SMALL}"));
+    let scores = |arguments: &str| -> serde_json::Value {
+        let json = stdout(here, &format!("eval {arguments} --nodes 40 --count 9 --json"));
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()["test"].clone()
+    };
+    // Trained on 8 nodes, where the setting changes nothing; at 40 it does.
+    let more = scores("run --test-layers nodes:8");
+    assert_eq!(more, scores("trained"));
+    assert_ne!(more, scores("run"));
+    let wrong = refused(here, "eval run --test-layers nodes:1");
+    assert!(wrong.contains("nodes is 1; expected at least 2"), "{wrong}");
+    let wrong = refused(here, "eval run --test-layers size:8");
+    assert!(wrong.contains("expected nodes:N or depth:D"), "{wrong}");
+}
+
+#[test]
 fn the_story_follows_the_operations() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
