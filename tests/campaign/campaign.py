@@ -71,6 +71,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kills", type=int, default=0, help="at the least, of each kind")
     parser.add_argument("--failures", type=int, default=0, help="at the least")
+    parser.add_argument(
+        "--answer-within", type=float, default=2, metavar="SECONDS",
+        help="for honest requests, by the clock; a busy machine needs more",
+    )
     parser.add_argument("--only", default="", help="parts whose name has this in it")
     parser.add_argument("--table", type=Path, help="where to write the table too")
     options = parser.parse_args()
@@ -96,6 +100,7 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
     rows: list[Row] = []
     parts = [
         ("kill -9 at a random moment", crashes.kill_at_random_moments, options.kills, work),
+        ("a signal at a random moment", crashes.signal_at_random_moments, 0, work),
         ("several processes on a directory", crashes.several_at_once, 0, work[:3]),
     ]
     if strace:
@@ -135,7 +140,7 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
         return rows
     row, held = Row(REQUESTS), Row("a half-open connection")
     rows += [row, held]
-    server = requests.Server(program, folder, files.folder)
+    server = requests.Server(program, folder, files.folder, options.answer_within)
     rng = random.Random(f"{options.seed}-requests")
     requests.half_open(server, rng, held)
     end = time.monotonic() + share

@@ -17,6 +17,12 @@ ODD: list[object] = [
 ]
 
 
+#: A run with a teacher.
+STUDENT = ["train", "--model", "pgn-ptrs", "--teacher", "run", "--out", "student", *SMALL]
+#: A data set from given operations.
+MAKE = "generate --task dsu --nodes 6 --operations operations.csv --force --out made.safetensors".split()
+
+
 def mutate_json(value: object, rng: random.Random) -> object:
     """A copy in which one value is an odd one, gone, or there twice."""
     value = json.loads(json.dumps(value))
@@ -70,7 +76,7 @@ def mutate_tensors(data: bytes, rng: random.Random) -> bytes:
 def mutate(path: Path, rng: random.Random) -> bytes:
     """A damaged copy of a file, by its structure or by its bytes."""
     data = path.read_bytes()
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 or "tfevents" in path.name:
         return spread(rng, data)
     match path.suffix:
         case ".safetensors":
@@ -86,67 +92,135 @@ def mutate(path: Path, rng: random.Random) -> bytes:
             return mutate_text(data.decode(), rng).encode(errors="surrogatepass")
 
 
+#: Where every graph and every problem of the judge is read from.
+GRAPHS = {
+    "roads.gr": "c roads\np sp 4 3\na 1 2 2.5\na 2 3 1\na 3 4 4\n",
+    "roads.mtx": "%%MatrixMarket matrix coordinate real general\n4 4 3\n1 2 2.5\n2 3 1\n3 4 4\n",
+    "roads.csv": "from,to,length\na,b,2.5\nb,c,1\nc,d,4\n",
+    "roads.txt": "# roads\n0 1 2.5\n1 2 1\n2 3 4\n",
+}
+
+
+class Reader:
+    """A file, a command that reads it, and what must be refused."""
+
+    def __init__(self, name: str, *command: str, sealed: bool = False) -> None:
+        self.name, self.command = name, command
+        #: Whether the command must refuse the file with a flipped bit.
+        self.sealed = sealed
+
+
 class Files:
     """A folder with one of every file that the program reads, and commands that read each."""
 
     def __init__(self, program: Program, folder: Path) -> None:
         self.program, self.folder = program, folder / "files"
         self.folder.mkdir()
-        run = lambda *arguments: self.prepare(*arguments)
+        self.make()
+        again = ["train", "--out", "run", *SMALL]
+        unfinished = ["train", "--out", "half", *SMALL]
+        report = ["report", "run", "--out", "report.html"]
+        tables = ["reproduce", "--tables", "grid"]
+        one = ["--count", "1"]
+        self.readers = [
+            Reader("run/config.toml", "eval", "run", *one, sealed=True),
+            Reader("run/config.toml", *again, sealed=True),
+            Reader("run/model.safetensors", "eval", "run", *one, sealed=True),
+            Reader("run/model.safetensors", *again, sealed=True),
+            Reader("run/results.json", *again, sealed=True),
+            Reader("run/results.json", *report, sealed=True),
+            Reader("run/metrics.jsonl", *again, sealed=True),
+            Reader("run/metrics.jsonl", *report, sealed=True),
+            Reader("run/checkpoint.safetensors", *again, sealed=True),
+            Reader("run/events.out.tfevents.pgn", *again, sealed=True),
+            Reader("half/config.toml", *unfinished, sealed=True),
+            Reader("half/checkpoint.safetensors", *unfinished, sealed=True),
+            Reader("half/metrics.jsonl", *unfinished),
+            Reader("half/events.out.tfevents.pgn", *unfinished),
+            Reader("student/teacher/model.safetensors", "eval", "student", *one, sealed=True),
+            Reader("student/teacher/model.safetensors", *STUDENT, sealed=True),
+            Reader("student/teacher/config.toml", "eval", "student", *one, sealed=True),
+            Reader("machine/config.toml", "eval", "machine", "--nodes", "6", *one),
+            Reader("machine/model.safetensors", "eval", "machine", "--nodes", "6", *one, sealed=True),
+            Reader("machine/model.safetensors", "compile", "machine", sealed=True),
+            Reader("machine/certificate.json", "compile", "machine", sealed=True),
+            Reader("grid/runs.json", "reproduce", "--tables", "tables"),
+            Reader("grid/dsu/gnn/seed-1/results.json", *tables, sealed=True),
+            Reader("set.safetensors", "generate", "--describe", "set.safetensors"),
+            Reader("set.safetensors", "eval", "run", "--data", "set.safetensors"),
+            Reader("analyses.json", *report, "--analyses", "analyses.json"),
+            Reader("analyses.json", "figures", ".", "--out", "drawn"),
+            Reader("operations.csv", *MAKE),
+            Reader("settings.toml", "train", "--config", "settings.toml", "--out", "again"),
+            Reader("sweep.toml", "sweep", "sweep.toml", "--out", "swept", "--list"),
+        ]
+        judge = ["judge", "minimum_spanning_tree", "dsu", "--graph"]
+        self.readers += [Reader(name, *judge, name) for name in GRAPHS]
+        # Otherwise nothing could be told from a damaged file's refusal.
+        check = folder / "intact"
+        shutil.copytree(self.folder, check)
+        for reader in self.readers:
+            self.at(reader, check)
+            ended = program.run(check, *reader.command)
+            assert ended.code == 0, (reader.command, ended)
+            self.restore(check)
+        shutil.rmtree(check)
+
+    def make(self) -> None:
+        """Makes one of every file."""
+        run = self.prepare
         run("train", "--out", "run", *SMALL)
-        run("train", "--model", "pgn-ptrs", "--teacher", "run", "--out", "student", *SMALL)
-        half = [*SMALL, "--epochs", "100000"]
-        process = program.start(self.folder, "train", "--out", "half", *half[2:])
-        while not (self.folder / "half/checkpoint.safetensors").exists():
-            pass
-        process.kill()
-        process.wait()
+        run(*STUDENT)
+        # A run as a kill leaves it that comes after the last checkpoint.
+        shutil.copytree(self.folder / "run", self.folder / "half")
+        for name in ("results.json", "model.safetensors"):
+            (self.folder / "half" / name).unlink()
         machine = "train --model pgn-machine --task dsu --out machine --epochs 300 --sequences 4"
         run(*machine.split(), "--nodes", "8", "--test-nodes", "6", "--test-sequences", "1")
         run("certify", "machine")
-        run(*"generate --task lct --nodes 6 --count 3 --out set.safetensors".split())
+        grid = "reproduce --out grid --tasks dsu --models gnn,pgn --seeds 1 --epochs 2 --threads 1"
+        grid += " --sequences 4 --validation-sequences 2 --nodes 6 --test-nodes 6"
+        run(*grid.split(), "--test-sequences", "2")
+        run(*"generate --task dsu --nodes 6 --count 3 --out set.safetensors".split())
         run("analyse", "run", "--out", "analyses.json")
-        (self.folder / "sweep.toml").write_text(
-            "[sweep]\ntask = ['dsu']\nmodel = ['pgn', 'gnn']\nepochs = [1]\n"
-        )
-        (self.folder / "operations.csv").write_text("u,v\n0,1\n2,3\n# a comment\n1,3\n")
-        settings = ["--config", "settings.toml", "--out", "again"]
+        texts = {
+            "sweep.toml": "[sweep]\ntask = ['dsu']\nmodel = ['pgn', 'gnn']\nepochs = [1]\n",
+            "operations.csv": "u,v\n0,1\n2,3\n# a comment\n1,3\n",
+            **GRAPHS,
+        }
+        for name, text in texts.items():
+            (self.folder / name).write_text(text)
         shutil.copy(self.folder / "run/config.toml", self.folder / "settings.toml")
-        again = ["train", "--out", "run", *SMALL]
-        student = ["train", "--model", "pgn-ptrs", "--teacher", "run", "--out", "student", *SMALL]
-        certified = [["eval", "machine", "--nodes", "6", "--count", "1"], ["compile", "machine"]]
-        describe = [["generate", "--describe", "set.safetensors"], ["eval", "run", "--data", "set.safetensors"]]
-        on = ["rollout", "run", "--nodes", "6", "--operations", "operations.csv"]
-        #: The file, the commands that read it, and whether a flipped bit must not be accepted.
-        self.readers: list[tuple[str, list[list[str]], bool]] = [
-            ("run/config.toml", [["eval", "run", "--count", "1"], again], False),
-            ("run/model.safetensors", [["eval", "run", "--count", "1"], again], True),
-            ("run/results.json", [again, ["report", "run", "--out", "report.html"]], True),
-            ("run/metrics.jsonl", [again, ["report", "run", "--out", "report.html"]], False),
-            ("run/checkpoint.safetensors", [again], True),
-            ("half/checkpoint.safetensors", [["eval", "half"], ["sweep", "sweep.toml", "--out", "half", "--list"]], False),
-            ("student/teacher/model.safetensors", [["eval", "student", "--count", "1"], student], True),
-            ("student/teacher/config.toml", [["eval", "student", "--count", "1"]], False),
-            ("machine/config.toml", [["eval", "machine", "--nodes", "6", "--count", "1"]], False),
-            ("machine/model.safetensors", certified, True),
-            ("machine/certificate.json", certified, True),
-            ("set.safetensors", describe, False),
-            ("analyses.json", [["report", "run", "--analyses", "analyses.json", "--out", "report.html"], ["figures", ".", "--out", "drawn", "--no-png"]], False),
-            ("operations.csv", [on], False),
-            ("settings.toml", [["train", *settings, "--epochs", "1"]], False),
-            ("sweep.toml", [["sweep", "sweep.toml", "--out", "swept", "--list"]], False),
-        ]
 
     def prepare(self, *arguments: str) -> None:
         ended = self.program.run(self.folder, *arguments)
         assert ended.code == 0, (arguments, ended)
 
+    def at(self, reader: Reader, folder: Path) -> Path:
+        """Where the file is that the command reads."""
+        if "tables" not in reader.command:
+            return folder / reader.name
+        # Alone in a folder, it is all there is to make tables of.
+        (folder / "tables").mkdir(exist_ok=True)
+        return Path(shutil.copy(folder / reader.name, folder / "tables/runs.json"))
+
+    def restore(self, folder: Path) -> None:
+        """Undoes what the commands have written."""
+        for name in ("again", "drawn", "swept", "tables", "half"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        shutil.copytree(self.folder / "half", folder / "half")
+        for file in (self.folder / "run").iterdir():
+            if file.is_file():
+                shutil.copy(file, folder / "run" / file.name)
+        for name in ("runs.json", "tables.md"):
+            shutil.copy(self.folder / "grid" / name, folder / "grid" / name)
+
     def try_one(self, folder: Path, rng: random.Random, row: Row) -> None:
-        """Damages one file and lets its readers have it."""
-        name, commands, sealed = rng.choice(self.readers)
-        path = folder / name
+        """Damages one file and lets a command read it."""
+        reader = rng.choice(self.readers)
+        path = self.at(reader, folder)
         whole = path.read_bytes()
-        flip = sealed and rng.random() < 0.5
+        flip = reader.sealed and rng.random() < 0.5
         if flip:
             data = bytearray(whole)
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
@@ -154,23 +228,16 @@ class Files:
         else:
             damaged = mutate(path, rng)
         path.write_bytes(damaged)
-        command = rng.choice(commands)
-        ended = self.program.run(folder, *command)
+        ended = self.program.run(folder, *reader.command)
         row.tried += 1
-        what = f"{name} damaged, {' '.join(command)[:80]}"
-        row.judge(ended, what, (0, 1, 2))
+        what = f"{reader.name} damaged, {' '.join(reader.command)[:80]}"
+        row.judge(ended, what, (0, 1))
         row.count({0: "accepted", 1: "said so"}.get(ended.code, f"code {ended.code}"))
-        # A machine that is not finished, or whose certificate is of others, may not say which.
-        if flip and ended.code == 0 and damaged != whole:
+        if flip and ended.code == 0:
             row.trouble(f"{what}: a flipped bit was not noticed")
         if row.troubles and len(row.troubles) <= 20 and row.troubles[-1].startswith(what):
             kept = self.folder.parent / "kept"
             kept.mkdir(exist_ok=True)
-            (kept / f"{row.tried}-{Path(name).name}").write_bytes(damaged)
+            (kept / f"{row.tried}-{path.name}").write_bytes(damaged)
         path.write_bytes(whole)
-        shutil.rmtree(folder / "again", ignore_errors=True)
-        if name in ("run/metrics.jsonl", "run/config.toml"):
-            # What a command that was taken in may have written is not to stay.
-            for file in (self.folder / "run").iterdir():
-                if file.is_file():
-                    shutil.copy(file, folder / "run" / file.name)
+        self.restore(folder)
