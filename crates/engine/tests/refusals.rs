@@ -128,7 +128,7 @@ fn configs() {
                 message_aggregation: Aggregation::Sum,
                 ..Config::preset("pgn-exact").unwrap()
             },
-            "an iterated processor aggregates by max",
+            "an iterated processor requires message_aggregation",
         ),
         (
             Config { input_graph: InputGraph::Edges, ..Config::preset("pgn-exact").unwrap() },
