@@ -106,7 +106,10 @@ fn nonsense_is_refused_by_name() {
         (toml! { clip = (-1.0) }, "clip is -1"),
         (toml! { decay = "linear" }, "unknown variant `linear`"),
         (toml! { final_fraction = 1.5 }, "final_fraction is 1.5"),
-        (toml! { decay = "exponential"  final_fraction = 0.0 }, "exponential decay requires a number > 0"),
+        (
+            toml! { decay = "exponential"  final_fraction = 0.0 },
+            "exponential decay requires a number > 0",
+        ),
         (toml! { teacher_probability = 0.5 }, "requires network.forcing"),
         (toml! { final_teacher_probability = 0.5 }, "requires network.forcing"),
         (toml! { model = "pgn-free"  teacher_probability = 1.5 }, "teacher_probability is 1.5"),
