@@ -9,15 +9,20 @@ use std::{
     sync::OnceLock,
 };
 
-use pgn_engine::{Config, Model, Parameters};
+use pgn_engine::{Config, MachineNet, Model, Parameters};
 use pgn_lab::{
     Checkpoint, Collection, Metrics, MetricsFile, Results, Run, RunConfig, Sweep,
     analysis::Analyses,
-    machine::{MachineCertificate, MachineConfig, MachineRun},
+    machine::{MachineCertificate, MachineConfig, MachineRun, Mode},
     read_events, read_metrics,
 };
 use pgn_machines::Signature;
 use pgn_structures::{Dataset, Statistics, Task, files::TensorReader, read_operations};
+use pgn_uses::{
+    Graph, LearnedDsu, Problem, UnionFind,
+    graph::Format,
+    problems::{online_forest, spanning_forest},
+};
 
 /// One reader: its name, an intact input, and the function.
 pub struct Reader {
@@ -139,6 +144,9 @@ pub fn all() -> Vec<Reader> {
         reader("machine signature", Kind::Json, json(machine.machine().signature()), signature),
         reader("operations", Kind::Text, b"u,v\n0,1\n2,3 # c\n\n 4 , 1\n".to_vec(), operations),
         reader("events", Kind::Bytes, events, self::events),
+        reader("machine model", Kind::Tensors, built_in_model(), machine_model),
+        reader("graph", Kind::Text, GRAPH.to_vec(), graph),
+        reader("judge", Kind::Text, JUDGE.to_vec(), judge),
     ]
 }
 
@@ -321,6 +329,78 @@ fn operations(bytes: &[u8]) -> bool {
 fn small_model() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
     MODEL.get_or_init(|| Model::new(network().clone(), 0).unwrap())
+}
+
+fn machines() -> &'static [MachineRun; 2] {
+    static RUNS: OnceLock<[MachineRun; 2]> = OnceLock::new();
+    RUNS.get_or_init(|| ["dsu", "lct"].map(|name| MachineRun::built_in(name).unwrap()))
+}
+
+fn built_in_model() -> Vec<u8> {
+    let [_, (name, model), _] = MachineRun::built_in_files("dsu").unwrap();
+    assert_eq!(name, "model.safetensors");
+    model.to_vec()
+}
+
+fn machine_model(bytes: &[u8]) -> bool {
+    let [run, _] = machines();
+    let (signature, settings) = (run.net().signature().clone(), run.net().settings().clone());
+    let path = Path::new("fuzzed.safetensors");
+    let Ok(net) = MachineNet::from_bytes(signature, settings, bytes, path) else { return false };
+    // With these weights it may do anything, but not for ever.
+    let run = MachineRun::new(run.config().clone(), run.machine().clone(), net);
+    let mut sets = LearnedDsu::new(&run, Mode::Network, 3).unwrap();
+    let _ = sets.unite(0, 1).and_then(|_| sets.same(0, 2));
+    true
+}
+
+/// More nodes are no other code, only more time.
+const FEW: usize = 2000;
+
+const GRAPH: &[u8] = b"p sp 4 3\nc roads\na 1 2 2.5\na 2 3 1\na 3 4 -4e2\n";
+
+fn graph(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let formats = [Format::EdgeList, Format::Dimacs, Format::MatrixMarket, Format::Csv];
+    let graphs = formats.into_iter().filter_map(|format| Graph::parse(text, format).ok());
+    let mut accepted = false;
+    for graph in graphs.filter(|graph| graph.nodes <= FEW && graph.edges.len() <= FEW) {
+        let [dsu, lct] = machines();
+        let (forest, _) = spanning_forest(dsu, Mode::Compiled, graph.nodes, &graph.edges).unwrap();
+        graph.weight(forest);
+        if graph.nodes > 0 {
+            online_forest(lct, Mode::Compiled, graph.nodes, &graph.edges).unwrap();
+        }
+        accepted = true;
+    }
+    accepted
+}
+
+/// An input of `unionfind`, and of `minimum_spanning_tree` but for what its numbers mean.
+const JUDGE: &[u8] = b"4 4\n0 0 1\n1 0 2\n0 2 3\n1 0 1\n";
+
+fn judge(bytes: &[u8]) -> bool {
+    let first = bytes.split(u8::is_ascii_whitespace).find(|word| !word.is_empty());
+    let first = first.and_then(|word| std::str::from_utf8(word).ok()?.parse::<usize>().ok());
+    if first.is_some_and(|nodes| nodes > FEW) || bytes.len() > 1 << 14 {
+        return false;
+    }
+    let mut accepted = false;
+    for problem in Problem::ALL {
+        let run = &machines()[usize::from(problem.machine() == "lct")];
+        let learned = problem.solve(run, Mode::Compiled, bytes).map(|solution| solution.output);
+        let by_hand = problem.solve_by_hand(bytes);
+        // The learned structure and the one written by hand say the same, errors included.
+        match (learned, by_hand) {
+            (Ok(learned), Ok(by_hand)) => {
+                assert_eq!(learned, by_hand, "{}", problem.name());
+                accepted = true;
+            }
+            (Err(_), Err(_)) => {}
+            (learned, by_hand) => panic!("{}: {learned:?}, {by_hand:?}", problem.name()),
+        }
+    }
+    accepted
 }
 
 fn events(bytes: &[u8]) -> bool {
