@@ -344,7 +344,7 @@ fn built_in_model() -> Vec<u8> {
 
 fn machine_model(bytes: &[u8]) -> bool {
     let [run, _] = machines();
-    let (signature, settings) = (run.net().signature().clone(), run.net().settings().clone());
+    let (signature, settings) = (run.net().signature().clone(), *run.net().settings());
     let path = Path::new("fuzzed.safetensors");
     let Ok(net) = MachineNet::from_bytes(signature, settings, bytes, path) else { return false };
     // With these weights it may do anything, but not for ever.
