@@ -51,10 +51,17 @@ export function copyUnion(folder, name, task) {
   return run;
 }
 
+/** Servers that were not stopped, because a test failed before: they would keep this process alive. */
+const running = new Set();
+
 /** `pgn serve` on a folder; resolves to its address and how to stop it. */
 export async function serve(folder, port = 0) {
   const server = spawn(PGN, ['serve', folder, '--port', String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = new Promise((resolve) => server.on('exit', (code) => resolve(code)));
+  running.add(server);
+  const exited = new Promise((resolve) => server.on('exit', (code) => {
+    running.delete(server);
+    resolve(code);
+  }));
   const base = await new Promise((resolve, reject) => {
     let text = '';
     server.stdout.on('data', (data) => {
@@ -84,7 +91,9 @@ export function suite(fill) {
   });
   after(async () => {
     await all.browser?.close();
-    assert.equal(await all.stop?.(), 0, 'Ctrl-C ends the program cleanly');
+    const code = await all.stop?.();
+    for (const server of running) server.kill('SIGKILL');
+    assert.equal(code, 0, 'Ctrl-C ends the program cleanly');
     rmSync(all.folder, { recursive: true });
   });
 
@@ -97,7 +106,7 @@ export function suite(fill) {
     page.on('pageerror', (error) => troubles.push(String(error)));
     // A refused request, or a server that is gone, is what some tests are about; the browser logs those on its own account.
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/status of 4\d\d|ERR_CONNECTION_REFUSED/.test(message.text())) troubles.push(message.text());
+      if (message.type() === 'error' && !/status of 4\d\d|ERR_CONNECTION_(REFUSED|RESET|CLOSED)|ERR_EMPTY_RESPONSE/.test(message.text())) troubles.push(message.text());
     });
     page.on('request', (request) => {
       if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) troubles.push(`went to ${request.url()}`);
@@ -204,3 +213,6 @@ export function findFaults() {
   }
   return faults;
 }
+
+/** Waits for the page's title to begin with `text`; it may depend on a reply. */
+export const titled = (page, text) => page.waitForFunction((text) => document.title.startsWith(text), text);

@@ -1,13 +1,13 @@
 // The introduction: five live scenes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { suite } from '../support.mjs';
+import { suite, titled } from '../support.mjs';
 
 const s = suite();
 
 test('five scenes, each of them live', async (t) => {
   const page = await s.open(t, '');
-  assert.match(await page.title(), /^Introduction/);
+  await titled(page, 'Introduction');
   const scene = (number) => page.locator(`#scene-${number}`);
   assert.equal(await page.locator('.scene').count(), 5);
 

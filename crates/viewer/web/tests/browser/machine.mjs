@@ -1,7 +1,7 @@
 // Step by step through machines: any operation of their programs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { suite } from '../support.mjs';
+import { suite, titled } from '../support.mjs';
 
 const s = suite();
 const rows = (page) => page.locator('.history tbody tr');
@@ -9,7 +9,7 @@ const rows = (page) => page.locator('.history tbody tr');
 test('operations are drawn, applied, undone, stepped through, and kept in the address', async (t) => {
   const page = await s.open(t, '#/machine?model=built-in:machine-heap&nodes=10');
   await rows(page).nth(6).waitFor();
-  assert.match(await page.title(), /^Pairing heap – Step by step/);
+  await titled(page, 'Pairing heap – Step by step');
   await page.getByRole('button', { name: 'Start over' }).click();
   await page.waitForFunction(() => document.querySelectorAll('.history tbody tr').length === 0);
   assert.equal(await page.locator('.micro').isVisible(), false);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { HOSTILE, copyRun, copyUnion, line, suite, viewer } from '../support.mjs';
+import { HOSTILE, copyRun, copyUnion, line, suite, titled, viewer } from '../support.mjs';
 
 const s = suite((folder) => {
   for (const [name, task] of [['dsu/pgn-0', 'dsu'], ['lct/pgn-0', 'lct'], [HOSTILE, 'dsu'], ['training', 'dsu']]) copyRun(folder, name, task);
@@ -21,7 +21,7 @@ test('runs are listed with scores and can be sorted and filtered', async (t) => 
   const listed = await names(page);
   assert.ok(listed.includes('built-in dsu') && listed.includes('built-in lct'));
   assert.ok(listed.includes(HOSTILE), 'names are text, whatever is in them');
-  assert.match(await page.title(), /^Runs/);
+  await titled(page, 'Runs');
   assert.match(await page.locator('tr', { hasText: 'damaged' }).textContent(), /config\.toml/);
   assert.match(await page.locator('tr', { hasText: 'training' }).textContent(), /epoch 40 of/);
 
@@ -99,7 +99,7 @@ test('a run that trains is followed, and gets its buttons when it has a model', 
   const page = await s.open(t, '#/runs');
   await page.getByRole('link', { name: 'training', exact: true }).press('Enter');
   await page.getByRole('heading', { name: 'training', level: 1 }).waitFor();
-  assert.match(await page.title(), /^training – Run/);
+  await titled(page, 'training – Run');
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1', null, { timeout: 5000 });
   const readout = page.locator('.readout').first();
   await page.getByText('epoch 40: total').waitFor();
