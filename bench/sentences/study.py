@@ -5,8 +5,9 @@
     python bench/sentences/study.py table results/sentences.json docs/sentences.md
 
 `run` trains every variant below that is not finished yet, two runs at a time on one thread each;
-`--only lct/pgn` trains some of them. `gather` writes what came out as data. `table` puts it into the
-document, between its markers. Nothing but Python is needed.
+`--only lct/pgn` trains some of them, `--known results/sentences.json` leaves out what that file has.
+`gather` adds what came out to the data. `table` puts it into the document, between its markers.
+Nothing but Python is needed.
 
 Seeds are 10, 11 and 12, which are in no other table, and training takes 1,000 epochs.
 """
@@ -106,7 +107,10 @@ def run(arguments):
         else:
             print(folder, flush=True)
 
-    chosen = [one for one in wanted() if arguments.only in str(place("", *one))]
+    known = measured(arguments.known)
+    chosen = [
+        one for one in wanted() if arguments.only in str(place("", *one)) and key(*one) not in known
+    ]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(train, chosen))
     dynamic(arguments)
@@ -134,11 +138,28 @@ def dynamic(arguments):
                 print(tested, flush=True)
 
 
+def key(task, model, settings, seed):
+    return task, model, slug(settings), seed
+
+
+def measured(file):
+    """What a file of data has: by task, model, settings and seed."""
+    if not file or not Path(file).is_file():
+        return {}
+    return {
+        key(row["task"], row["model"], row["settings"], run["seed"]): run
+        for rows in json.loads(Path(file).read_text()).values()
+        for row in rows
+        for run in row["runs"]
+    }
+
+
 def f1s(tests):
     return [next(test["f1"] for test in tests if test["nodes"] == size) for size in SIZES]
 
 
 def gather(arguments):
+    known = measured(arguments.into)
     gathered = {}
     for name, table in TABLES.items():
         gathered[name] = []
@@ -148,8 +169,11 @@ def gather(arguments):
             for by, more in chosen:
                 runs = []
                 for seed in SEEDS:
-                    folder = place(arguments.out, task, model, settings | more, seed)
+                    one = task, model, settings | more, seed
+                    folder = place(arguments.out, *one)
                     if not (folder / ("scores.json" if more else "results.json")).is_file():
+                        if key(*one) in known:
+                            runs.append(known[key(*one)])
                         continue
                     results = json.loads((folder / ("scores.json" if more else "results.json")).read_text())
                     row = {"seed": seed, "f1": [round(f1, 4) for f1 in f1s(results["test"])]}
@@ -203,6 +227,7 @@ def main():
     command.add_argument("--pgn", required=True, help="the program")
     command.add_argument("--out", required=True, help="where the runs go")
     command.add_argument("--only", default="", help="only runs whose directory contains this")
+    command.add_argument("--known", default="", help="leave out the runs of this file of data")
     command.add_argument("--jobs", type=int, default=2, help="runs at a time")
     command.set_defaults(do=run)
     command = commands.add_parser("gather")
