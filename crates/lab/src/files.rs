@@ -25,6 +25,8 @@ pub const LOCK: &str = ".lock";
 pub const INITIAL: &str = "initial.safetensors";
 /// A copy of the teacher's config and model, for `pgn-ptrs`.
 pub const TEACHER: &str = "teacher";
+/// What `pgn certify` found out about a machine.
+pub const CERTIFICATE: &str = "certificate.json";
 /// Which Python class the run's structure is, as `module:class`, if it is one.
 pub const STRUCTURE: &str = "structure.txt";
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use pgn_lab::{Collection, Metrics, Result, Results, Teacher, files, finished_runs, read_metrics};
+use pgn_lab::{
+    Collection, Metrics, Result, Results, Teacher, files, finished_runs, machine::MACHINE_MODEL,
+    read_metrics,
+};
 
 use crate::tables;
 
@@ -40,6 +43,9 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
     if teacher.is_dir() {
         Teacher::copy(&teacher, &to.join(files::TEACHER))?;
     }
+    if results.model == MACHINE_MODEL {
+        return export_machine(from, to);
+    }
     let metrics = read_metrics(&from.join(files::METRICS))?;
     let mut text = String::new();
     for line in thin(&metrics, results.best_epoch) {
@@ -56,6 +62,16 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
     results.save(to)
 }
 
+/// Runs of machines are short: nothing is thinned. Results come last, as above.
+fn export_machine(from: &Path, to: &Path) -> Result<()> {
+    for name in [files::CERTIFICATE, files::METRICS, files::RESULTS] {
+        if from.join(name).exists() {
+            files::write(&to.join(name), &files::read(&from.join(name))?)?;
+        }
+    }
+    Ok(())
+}
+
 /// The first line, the best, the last, and some evenly between.
 fn thin(metrics: &[Metrics], best: u64) -> Vec<&Metrics> {
     let last = metrics.last().map_or(0, |line| line.epoch);
@@ -63,4 +79,23 @@ fn thin(metrics: &[Metrics], best: u64) -> Vec<&Metrics> {
     let keep =
         |line: &&Metrics| [1, best, last].contains(&line.epoch) || line.epoch.is_multiple_of(step);
     metrics.iter().filter(keep).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_exported_with_their_certificates() {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../results/paper/dsu/pgn-machine/seed-0");
+        let to = tempfile::tempdir().unwrap();
+        export_run(&from, to.path()).unwrap();
+        let names = [files::CONFIG, files::MODEL, files::METRICS, files::RESULTS];
+        for name in names.into_iter().chain([files::CERTIFICATE]) {
+            let [a, b] =
+                [from.as_path(), to.path()].map(|dir| std::fs::read(dir.join(name)).unwrap());
+            assert!(a == b, "{name}");
+        }
+    }
 }

@@ -14,9 +14,6 @@ use crate::{
     refusal::{Answer, Refusal},
 };
 
-/// What a certified machine's run holds.
-const CERTIFICATE: &str = "certificate.json";
-
 /// What the table of runs shows.
 #[derive(Debug, Serialize)]
 pub struct Summary {
@@ -99,7 +96,7 @@ fn built_in_machine(catalogue: &Catalogue, id: &str, name: &'static str) -> Answ
     (summary.built_in, summary.playable) = (true, catalogue.task(name).is_ok());
     let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?.results;
     summary.finish(&results);
-    Ok(Details { summary, config, results: Some(results), certificate: text(CERTIFICATE) })
+    Ok(Details { summary, config, results: Some(results), certificate: text(files::CERTIFICATE) })
 }
 
 /// What all configs have, of machines and of other models.
@@ -175,7 +172,8 @@ fn in_folder(catalogue: &Catalogue, id: &str, path: &Path) -> Details {
         details.summary.best_epoch = progress.best.map(|(epoch, _)| epoch);
         details.summary.validation_f1 = progress.best.map(|(_, f1)| f1);
     }
-    details.certificate = inside(CERTIFICATE).and_then(|path| read_text(catalogue, &path).ok());
+    details.certificate =
+        inside(files::CERTIFICATE).and_then(|path| read_text(catalogue, &path).ok());
     details
 }
 

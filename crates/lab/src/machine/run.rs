@@ -27,9 +27,6 @@ pub struct MachineRun {
     certificate: Option<MachineCertificate>,
 }
 
-/// The certificate of a run directory.
-pub(crate) const CERTIFICATE: &str = "certificate.json";
-
 impl MachineRun {
     /// A machine that was just trained.
     pub fn new(config: MachineConfig, machine: Machine, net: MachineNet) -> MachineRun {
@@ -70,7 +67,7 @@ impl MachineRun {
         let bytes = files::read(&path)?;
         let signature = machine.signature().clone();
         let net = MachineNet::from_bytes(signature, config.network, &bytes, &path)?;
-        let path = dir.join(CERTIFICATE);
+        let path = dir.join(files::CERTIFICATE);
         let certificate = if path.exists() { Some(files::read_json(&path)?) } else { None };
         Ok(MachineRun { config, machine, net, certificate })
     }
@@ -100,7 +97,7 @@ impl MachineRun {
         Ok([
             (files::CONFIG, found.config.as_bytes()),
             (files::MODEL, found.model),
-            (CERTIFICATE, found.certificate.as_bytes()),
+            (files::CERTIFICATE, found.certificate.as_bytes()),
         ])
     }
 
@@ -155,7 +152,7 @@ impl MachineRun {
     /// The same, written to `certificate.json` in a run directory.
     pub fn certify_in(&self, dir: &Path) -> Result<MachineCertificate> {
         let certificate = self.certify()?;
-        let path = dir.join(CERTIFICATE);
+        let path = dir.join(files::CERTIFICATE);
         files::write(&path, &seal::add(files::json_bytes(&path, &certificate)?))?;
         Ok(certificate)
     }
