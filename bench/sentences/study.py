@@ -9,7 +9,7 @@
 `gather` adds what came out to the data. `table` puts it into the document, between its markers.
 Nothing but Python is needed.
 
-Seeds are 10, 11 and 12, which are in no other table, and training takes 1,000 epochs.
+Seeds are 10, 11 and 12, which are not in the main tables, and training takes 1,000 epochs.
 """
 
 import argparse
