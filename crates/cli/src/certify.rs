@@ -48,7 +48,11 @@ impl Args {
         let MachineCertificate { certificate, .. } = certificate;
         if !certificate.certified {
             let wrong = certificate.views - certificate.right;
-            bail!("not certified: {wrong} of {} views are wrong", certificate.views);
+            bail!(
+                "not certified: {wrong} of {} views are wrong; train it longer (--epochs), or \
+                 choose another --seed",
+                certificate.views
+            );
         }
         if !self.json {
             output::next(&format!("pgn compile {} --emit rust", self.run.display()));
