@@ -59,7 +59,7 @@ pub fn score(
         .collect();
     let sequences: Vec<_> = truth.sequences().collect();
     let pool = pool::shared()?;
-    // On the pool as a whole: sampling elsewhere would use threads that a forked child has not.
+    // All on the pool: sampling elsewhere would use threads that a forked child does not have.
     let judgement = interruptible(py, &pool, |_| -> pgn_lab::Result<_> {
         let rule = match (&counting, &rule_of) {
             (Some(set), _) => Some(Counting::fit(set.sequences())),

@@ -81,7 +81,7 @@ const USAGE: u8 = 2;
 /// says what went wrong.
 pub fn exit_code(result: anyhow::Result<()>) -> u8 {
     let Err(error) = result else { return 0 };
-    // Whoever reads the output has seen enough, as in `pgn … | head`.
+    // The reader closed the pipe, as in `pgn … | head`: not an error.
     let closed = |cause: &io::Error| cause.kind() == ErrorKind::BrokenPipe;
     if error.downcast_ref::<io::Error>().is_some_and(closed) {
         return 0;

@@ -113,8 +113,8 @@ impl Model {
         self.drive(example.sequence.priorities, &mut Along { example, types, t: 0, see })
     }
 
-    /// The same, until `stop` is set by somebody else: even an operation that takes very long is
-    /// then left, and not shown to `see`. Whoever sets it knows that there are steps missing.
+    /// The same, until another thread sets `stop`. Even a long operation is then abandoned, and
+    /// not shown to `see`, so steps may be missing.
     pub fn replay_until<'a>(
         &self,
         example: impl Into<Example<'a>>,

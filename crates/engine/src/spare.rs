@@ -23,7 +23,7 @@ impl<T> Spare<T> {
 
     /// A buffer that was put back, or a new one.
     pub fn take(&self, new: impl FnOnce() -> T) -> T {
-        // Whoever panicked while holding the lock left a whole list behind all the same.
+        // A panic while the lock was held leaves the list intact.
         let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         spare.unwrap_or_else(new)
     }

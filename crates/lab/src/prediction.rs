@@ -62,7 +62,7 @@ pub struct Judgement {
 /// let dsu = Task::named("dsu")?;
 /// let test = Dataset::sample(&dsu, &Sampling { split: Split::Test, ..Sampling::paper(20) })?;
 /// let truth: Vec<_> = test.sequences().collect();
-/// // Whoever answers 1 always knows nothing beyond counting.
+/// // Always answering 1 takes no knowledge beyond counting.
 /// let ones = vec![1; test.ops];
 /// let always = Prediction { answers: &ones, masks: None, pointers: None };
 /// let rule = Counting::of_seed(&dsu, 0)?;

@@ -1,7 +1,7 @@
 //! A queue of runs with fixed indices, each in a directory of its own.
 //!
-//! Whoever wants many runs makes a list of them; [`work`](crate::work()) goes through it. Nothing
-//! is kept but the run directories: an entry's state is read from its own.
+//! To train many runs, make a list of them; [`work`](crate::work()) goes through it. Nothing is
+//! stored but the run directories: the state of an entry is read from its directory.
 
 use std::path::{Path, PathBuf};
 

@@ -89,7 +89,7 @@ impl RolloutArrays {
     }
 }
 
-/// Adds a rollout's part; what one of them has not, none has.
+/// Appends a rollout's tensor. If one rollout lacks it, the file has none.
 fn append<T>(all: &mut Option<Vec<T>>, part: Option<Vec<T>>) {
     match (all.as_mut(), part) {
         (Some(all), Some(part)) => all.extend(part),

@@ -109,7 +109,7 @@ fn only_regular_files_of_a_sensible_size_are_opened() {
     };
     grow("large/model.safetensors");
     grow("long-config/config.toml");
-    // Whoever opened a pipe would wait for ever.
+    // Opening the pipe would block forever.
     let server = Running::start(Some(dir.path()));
     for (name, expected) in
         [("pipe", "model.safetensors is not a regular file"), ("large", "has 4294967296 bytes")]

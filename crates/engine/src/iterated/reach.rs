@@ -61,7 +61,7 @@ impl Reach {
                     break;
                 }
             }
-            // Whoever the last step would have reached comes too late.
+            // Nodes that only the last step reaches have no step left to take part in.
             for &node in &self.nodes[fresh..] {
                 self.places[node as usize] = NOWHERE;
             }
