@@ -194,17 +194,25 @@ class LinkCutTree:
 
         return [pointer(i) for i in range(len(self.p))]
 
+    def field(self, name: str) -> list[int]:
+        """`left` or `right` of every node; none is written as the node itself."""
+        children = {"left": self.left, "right": self.right}[name]
+        return [i if child is None else child for i, child in enumerate(children)]
+
 
 TASKS = {"dsu": DisjointSetUnion, "lct": LinkCutTree}
 
 
-def trace(task: str, priorities: np.ndarray, operands: np.ndarray) -> dict[str, np.ndarray]:
+def trace(
+    task: str, priorities: np.ndarray, operands: np.ndarray, fields: tuple[str, ...] = ()
+) -> dict[str, np.ndarray]:
     """The data-set tensors of given priorities [count, nodes] and operands [count, ops, 2]."""
     count, ops, _ = operands.shape
     nodes = priorities.shape[1]
     answers = np.zeros((count, ops), np.uint8)
     masks = np.ones((count, ops, nodes), np.uint8)
     pointers = np.zeros((count, ops, nodes), np.uint32)
+    further = {f"pointers.{name}": np.zeros_like(pointers) for name in fields}
     for c in range(count):
         structure = TASKS[task](priorities[c])
         for t in range(ops):
@@ -212,21 +220,38 @@ def trace(task: str, priorities: np.ndarray, operands: np.ndarray) -> dict[str, 
             answers[c, t] = answer
             masks[c, t, sorted(visited)] = 0
             pointers[c, t] = structure.pointers()
+            for name in fields:
+                further[f"pointers.{name}"][c, t] = structure.field(name)
     return {
         "priorities": priorities,
         "operands": operands,
         "answers": answers,
         "masks": masks,
         "pointers": pointers,
+        **further,
     }
 
 
-def sample(task: str, rng: np.random.Generator, count: int, nodes: int, ops: int):
+def sample(
+    task: str,
+    rng: np.random.Generator,
+    count: int,
+    nodes: int,
+    ops: int,
+    fields: tuple[str, ...] = (),
+):
     """A random data set in the contract's names and types."""
     priorities = rng.random((count, nodes), dtype=np.float32)
     u = rng.integers(0, nodes, (count, ops))
     v = (u + rng.integers(1, nodes, (count, ops))) % nodes
-    return trace(task, priorities, np.stack([u, v], axis=-1).astype(np.uint32))
+    return trace(task, priorities, np.stack([u, v], axis=-1).astype(np.uint32), fields)
+
+
+def sample_graphs(rng: np.random.Generator, count: int, nodes: int, edges: int) -> np.ndarray:
+    """Random graphs with that many different edges: [count, edges, 2]."""
+    u, v = np.triu_indices(nodes, 1)
+    chosen = np.stack([rng.permutation(len(u))[:edges] for _ in range(count)])
+    return np.stack([u[chosen], v[chosen]], axis=-1).astype(np.uint32)
 
 
 def check(rounds: int = 60) -> None:

@@ -2,7 +2,7 @@
 
 No cleverness: every message of the n×n is formed, every score is computed, gradients are
 autograd's. It exists to be right and readable, and shares no code with the Rust engine that is
-checked against it. Shape letters: B sequences, n nodes, k latent size.
+checked against it. Shape letters: B sequences, n nodes, k latent size, P pointer types.
 """
 
 from __future__ import annotations
@@ -26,6 +26,35 @@ class Spec:
     forcing: str = "teacher"
     # How likely the truth's are found all the same.
     teacher_probability: float = 0.0
+    # How often the processor is applied in an operation.
+    layers: int = 1
+    messages: str = "max"  # max | sum | mean
+    readout: str = "max"  # max | sum | mean
+    # Whether masks and pointers read a second processor.
+    pointer_processor: bool = False
+    # Further pointer fields, each with messages, attention and a loss of its own.
+    types: tuple[str, ...] = ()
+    # What becomes of an input graph's edges: edges (added to the pointers') | head (messages of
+    # their own).
+    input_graph: str | None = None
+
+    @property
+    def heads(self) -> int:
+        """Message functions of a processor."""
+        return 1 + len(self.types) + (self.input_graph == "head")
+
+    @property
+    def processors(self) -> tuple[str, ...]:
+        """What the names of each processor's layers begin with."""
+        return ("", "pointer.") if self.pointer_processor else ("",)
+
+    @property
+    def size(self) -> int:
+        """How many times the messages of a plain model are formed in an operation."""
+        return self.layers * self.heads * len(self.processors)
+
+    def runs_on(self, task: str) -> bool:
+        return task == "lct" or not self.types
 
     @property
     def has_mask(self) -> bool:
@@ -52,7 +81,28 @@ MODELS = {
     "pgn-asym-free": Spec("directed", "masked", ALL, forcing="free"),
     "pgn-own-mixed": Spec("symmetric", "masked", ALL, forcing="own", teacher_probability=0.5),
     "pgn-free-mixed": Spec("symmetric", "masked", ALL, forcing="free", teacher_probability=0.5),
+    "pgn-free-2": Spec("symmetric", "masked", ALL, forcing="free", layers=2),
+    "supgnn-3": Spec("complete", None, ALL, layers=3),
+    "pgn-sum": Spec("symmetric", "masked", ALL, messages="sum"),
+    "pgn-mean": Spec("symmetric", "masked", ALL, messages="mean"),
+    "gnn-mean": Spec("complete", messages="mean"),
+    "pgn-reads-sum": Spec("symmetric", "masked", ALL, readout="sum"),
+    "pgn-reads-mean": Spec("symmetric", "masked", ALL, readout="mean"),
+    "pgn-apart": Spec("symmetric", "masked", ALL, pointer_processor=True),
+    "pgn-typed": Spec("symmetric", "masked", ALL, types=("left", "right")),
+    "pgn-free-typed": Spec("symmetric", "masked", ALL, forcing="free", types=("left", "right")),
+    "pgn-edges": Spec("symmetric", "masked", ALL, input_graph="edges"),
+    "pgn-head": Spec("symmetric", "masked", ALL, input_graph="head"),
+    "pgn-all": Spec(
+        "directed", "masked", ALL, "free", layers=2, messages="mean", readout="sum",
+        pointer_processor=True, types=("left", "right"), input_graph="head",
+    ),
 }
+
+
+def numbered(name: str, index: int) -> str:
+    """`message`, `message.2`, `message.3`, …"""
+    return name if index == 0 else f"{name}.{index + 1}"
 
 
 def shapes(spec: Spec, k: int, m: int = 2) -> dict[str, tuple[int, ...]]:
@@ -60,17 +110,19 @@ def shapes(spec: Spec, k: int, m: int = 2) -> dict[str, tuple[int, ...]]:
     out = {
         "encoder.weight": (k, m + k),
         "encoder.bias": (k,),
-        "message.weight": (k, 2 * k),
-        "message.bias": (k,),
-        "update.weight": (k, 2 * k),
-        "update.bias": (k,),
-        "decoder.weight": (1, 2 * k),
-        "decoder.bias": (1,),
     }
+    for processor in spec.processors:
+        for head in range(spec.heads):
+            message = processor + numbered("message", head)
+            out |= {f"{message}.weight": (k, 2 * k), f"{message}.bias": (k,)}
+        out |= {f"{processor}update.weight": (k, (1 + spec.heads) * k)}
+        out |= {f"{processor}update.bias": (k,)}
+    out |= {"decoder.weight": (1, 2 * k), "decoder.bias": (1,)}
     if spec.has_mask:
         out |= {"mask.weight": (1, 2 * k), "mask.bias": (1,)}
     if spec.has_attention:
-        out |= {"query.weight": (k, k), "key.weight": (k, k)}
+        for kind in range(1 + len(spec.types)):
+            out |= {f"{numbered(name, kind)}.weight": (k, k) for name in ("query", "key")}
     return out
 
 
@@ -147,6 +199,28 @@ def neighbours(graph: str, pointers: torch.Tensor) -> torch.Tensor:
     return points_to | points_to.transpose(1, 2)  # Π = Π̃ ∨ Π̃ᵀ, equation 7
 
 
+def heard(spec: Spec, pointers: torch.Tensor, edges: torch.Tensor | None) -> list[torch.Tensor]:
+    """[B, n, n] for each head: who reads whom. `pointers` is [P, B, n], `edges` [B, E, 2]."""
+    heads = [neighbours(spec.graph, kind) for kind in pointers]
+    if spec.input_graph is not None:
+        B, n = pointers.shape[1:]
+        given = torch.eye(n, dtype=torch.bool).repeat(B, 1, 1)
+        for b in range(B):
+            u, v = edges[b].T
+            given[b, u, v] = given[b, v, u] = True
+        if spec.input_graph == "edges":
+            heads[0] = heads[0] | given
+        else:
+            heads.append(given)
+    return heads
+
+
+def truth(spec: Spec, data: dict[str, torch.Tensor], t: int) -> torch.Tensor:
+    """[P, B, n]: the true pointers of all types after an operation."""
+    names = ["pointers", *(f"pointers.{name}" for name in spec.types)]
+    return torch.stack([data[name][:, t] for name in names])
+
+
 def features(data: dict[str, torch.Tensor], t: int) -> torch.Tensor:
     """e [B, n, 2]: priority, and whether the node is u or v."""
     operated = F.one_hot(data["operands"][:, t], data["priorities"].shape[1]).amax(1)
@@ -168,25 +242,57 @@ def linear(w: dict[str, torch.Tensor], name: str, *inputs: torch.Tensor) -> torc
     return F.linear(torch.cat(inputs, dim=-1), w[f"{name}.weight"], w.get(f"{name}.bias"))
 
 
-def step(spec: Spec, w, e, h, pointers, kinks=None):
-    """Equations 1 to 4 and 6 for one operation: z, h, query logit, mask logits, scores."""
+def aggregate(how: str, x: torch.Tensor, dim: int, kinks=None) -> torch.Tensor:
+    if how == "max":
+        return max_first(x, dim, kinks)
+    return x.sum(dim) if how == "sum" else x.mean(dim)
+
+
+def process(spec: Spec, w, processor: str, x, heads, kinks=None) -> torch.Tensor:
+    """One application of a processor (8): from x to h."""
+    B, n, k = x.shape
+    receiver = x.unsqueeze(2).expand(B, n, n, k)
+    sender = x.unsqueeze(1).expand(B, n, n, k)
+    all_m = []
+    for head, adjacent in enumerate(heads):
+        adjacent = adjacent.unsqueeze(-1)
+        messages = linear(w, processor + numbered("message", head), receiver, sender)
+        # Only messages between neighbours exist; the others are no kinks either.
+        if kinks is not None:
+            kinks.note(messages.detach().abs()[adjacent.expand_as(messages)])
+        messages = F.relu(messages)
+        if spec.messages == "max":
+            m = max_first(messages.masked_fill(~adjacent, -torch.inf), 2, kinks)
+        else:
+            m = messages.masked_fill(~adjacent, 0).sum(2)
+            if spec.messages == "mean":
+                m = m / adjacent.sum(2)
+        all_m.append(m)
+    return relu(linear(w, f"{processor}update", x, *all_m), kinks)
+
+
+def step(spec: Spec, w, e, h, pointers, edges=None, kinks=None):
+    """Equations 1 to 4 and 6 for one operation: z, h, query logit, mask logits, scores.
+
+    `pointers` is [P, B, n], and so are the first dimensions of the scores.
+    """
     z = linear(w, "encoder", e, h)  # (1)
-    B, n, k = z.shape
-    receiver = z.unsqueeze(2).expand(B, n, n, k)
-    sender = z.unsqueeze(1).expand(B, n, n, k)
-    messages = linear(w, "message", receiver, sender)
-    # Only messages between neighbours exist; the others are no kinks either.
-    adjacent = neighbours(spec.graph, pointers).unsqueeze(-1)
-    if kinks is not None:
-        kinks.note(messages.detach().abs()[adjacent.expand_as(messages)])
-    messages = F.relu(messages).masked_fill(~adjacent, -torch.inf)
-    m = max_first(messages, 2, kinks)
-    h = relu(linear(w, "update", z, m), kinks)  # (8)
-    query = linear(w, "decoder", max_first(z, 1, kinks), max_first(h, 1, kinks))[:, 0]  # (3)
-    mask = linear(w, "mask", z, h)[..., 0] if spec.has_mask else None  # (4)
+    heads = heard(spec, pointers, edges)
+    outputs = []
+    for processor in spec.processors:
+        x = z
+        for _ in range(spec.layers):
+            x = process(spec, w, processor, x, heads, kinks)  # (8)
+        outputs.append(x)
+    h, pointer_h = outputs[0], outputs[-1]
+    read = [aggregate(spec.readout, x, 1, kinks) for x in (z, h)]
+    query = linear(w, "decoder", *read)[:, 0]  # (3)
+    mask = linear(w, "mask", z, pointer_h)[..., 0] if spec.has_mask else None  # (4)
     scores = None
     if spec.has_attention:  # (6), before the softmax
-        scores = linear(w, "query", h) @ linear(w, "key", h).transpose(1, 2)
+        ask = lambda name, kind: linear(w, numbered(name, kind), pointer_h)
+        kinds = range(1 + len(spec.types))
+        scores = torch.stack([ask("query", i) @ ask("key", i).transpose(1, 2) for i in kinds])
     return z, h, query, mask, scores
 
 
@@ -227,9 +333,17 @@ def repoint(scores, pointers, moves, kinks=None):
     """Equation 7: nodes that move point to their best-scoring node, the others keep."""
     with torch.no_grad():
         if kinks is not None:
-            gap = scores.amax(2, keepdim=True) - scores
-            kinks.note(gap[moves.unsqueeze(-1).expand_as(gap)])
-        return torch.where(moves, argmax_first(scores, 2), pointers)
+            gap = scores.amax(3, keepdim=True) - scores
+            kinks.note(gap[moves.expand_as(pointers).unsqueeze(-1).expand_as(gap)])
+        return torch.where(moves, argmax_first(scores, 3), pointers)
+
+
+def start(spec: Spec, w, data):
+    """h before the first operation, and pointers [P, B, n] from every node to itself."""
+    B, n = data["priorities"].shape
+    k = w["encoder.bias"].shape[0]
+    h = torch.zeros(B, n, k, dtype=data["priorities"].dtype)
+    return h, torch.arange(n).expand(1 + len(spec.types), B, n)
 
 
 def unroll(
@@ -238,18 +352,17 @@ def unroll(
     """The forward pass with its losses, as in training."""
     B, n = data["priorities"].shape
     ops = data["operands"].shape[1]
-    k = w["encoder.bias"].shape[0]
-    h = torch.zeros(B, n, k, dtype=data["priorities"].dtype)
-    pointers = torch.arange(n).expand(B, n)
+    h, pointers = start(spec, w, data)
     queries, masks, all_scores, used = [], [], [], []
     by_teacher = taught(spec, B, ops, adam_step)
     for t in range(ops):
-        _, h, query, mask, scores = step(spec, w, features(data, t), h, pointers, kinks)
+        e = features(data, t)
+        _, h, query, mask, scores = step(spec, w, e, h, pointers, data.get("edges"), kinks)
         queries.append(query)
         masks.append(mask)
         all_scores.append(scores)
         if spec.forcing == "teacher":
-            pointers = data["pointers"][:, t]
+            pointers = truth(spec, data, t)
         else:
             if spec.update == "all":
                 moves = torch.ones(B, n, dtype=torch.bool)
@@ -260,8 +373,8 @@ def unroll(
                 if kinks is not None:
                     kinks.note(mask.detach().abs())
             chosen = repoint(scores, pointers, moves, kinks)
-            pointers = torch.where(by_teacher[:, t, None], data["pointers"][:, t], chosen)
-        used.append(pointers)
+            pointers = torch.where(by_teacher[:, t, None], truth(spec, data, t), chosen)
+        used.append(pointers[0])
     out = {"query_logits": torch.stack(queries, 1), "h": h, "pointers": torch.stack(used, 1)}
     zero = torch.zeros((), dtype=h.dtype)
     losses = {"query": zero, "masks": zero, "pointers": zero}
@@ -270,8 +383,10 @@ def unroll(
         out["mask_logits"] = torch.stack(masks, 1)
         losses["masks"] = F.binary_cross_entropy_with_logits(out["mask_logits"], data["masks"])
     if "pointers" in spec.losses:
-        log_alpha = F.log_softmax(torch.stack(all_scores, 1), dim=-1)
-        chosen = log_alpha.gather(-1, data["pointers"].unsqueeze(-1)).squeeze(-1)
+        # [P, B, ops, n]: log α of the true pointer.
+        log_alpha = F.log_softmax(torch.stack(all_scores, 2), dim=-1)
+        true = torch.stack([truth(spec, data, t) for t in range(ops)], 2)
+        chosen = log_alpha.gather(-1, true.unsqueeze(-1)).squeeze(-1)
         counts = 1 - data["masks"] if spec.has_mask else torch.ones_like(data["masks"])
         losses["pointers"] = -(chosen * counts).sum() / (B * ops * n)
     losses["total"] = sum(losses[name] for name in spec.losses)
@@ -282,13 +397,11 @@ def unroll(
 def rollout(spec: Spec, w, data, kinks: Kinks | None = None) -> dict[str, torch.Tensor]:
     """The free run at test time: the model's own thresholded masks and argmax pointers."""
     B, n = data["priorities"].shape
-    ops = data["operands"].shape[1]
-    k = w["encoder.bias"].shape[0]
-    h = torch.zeros(B, n, k, dtype=data["priorities"].dtype)
-    pointers = torch.arange(n).expand(B, n)
+    h, pointers = start(spec, w, data)
     queries, masks, used = [], [], []
-    for t in range(ops):
-        _, h, query, mask, scores = step(spec, w, features(data, t), h, pointers)
+    for t in range(data["operands"].shape[1]):
+        e = features(data, t)
+        _, h, query, mask, scores = step(spec, w, e, h, pointers, data.get("edges"))
         queries.append(query)
         masks.append(mask)
         if spec.update == "masked":
@@ -298,8 +411,8 @@ def rollout(spec: Spec, w, data, kinks: Kinks | None = None) -> dict[str, torch.
         elif spec.update == "all":
             pointers = repoint(scores, pointers, torch.ones(B, n, dtype=torch.bool), kinks)
         elif spec.graph == "given":
-            pointers = data["pointers"][:, t]
-        used.append(pointers)
+            pointers = truth(spec, data, t)
+        used.append(pointers[0])
     out = {"query_logits": torch.stack(queries, 1)}
     if spec.has_mask:
         out["mask_logits"] = torch.stack(masks, 1)

@@ -41,7 +41,7 @@ pub struct Preset {
 
 impl Preset {
     /// All presets: the paper's in the order of its tables, then ours.
-    pub const ALL: [Preset; 15] = [
+    pub const ALL: [Preset; 16] = [
         Preset {
             name: "gnn",
             summary: "messages between all pairs of nodes; no pointers",
@@ -117,6 +117,12 @@ impl Preset {
             name: "pgn-free",
             summary: "pgn that reads its own masks and pointers in training too",
             config: || free(pgn()),
+            ..OURS
+        },
+        Preset {
+            name: "pgn-free-2",
+            summary: "pgn-free with two processor layers per operation",
+            config: || Config { layers: 2, ..free(pgn()) },
             ..OURS
         },
         Preset {

@@ -6,8 +6,11 @@
 
 use std::{fs, path::PathBuf};
 
-use pgn_engine::{Config, Example, Forcing, Model, Parameters, SimdLevel, Trainer, TrainerOptions};
-use pgn_structures::{Dataset, Operation, Split};
+use pgn_engine::{
+    Aggregation, Config, Example, Forcing, InputGraph, Model, Parameters, SimdLevel, Trainer,
+    TrainerOptions,
+};
+use pgn_structures::{Dataset, Edge, Field, Fields, Operation, Split};
 use safetensors::{SafeTensors, tensor::TensorView};
 
 fn fixtures() -> Vec<PathBuf> {
@@ -15,7 +18,7 @@ fn fixtures() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    assert!(paths.len() >= 28, "two tasks for each of 14 models, found {}", paths.len());
+    assert!(paths.len() >= 51, "24 models on two tasks and 3 on one, found {}", paths.len());
     paths
 }
 
@@ -31,16 +34,55 @@ fn u32s(view: &TensorView) -> Vec<u32> {
     view.data().as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
 
-/// The model of a fixture, and how likely it is teacher-forced: a preset, or one of the settings of
-/// training that no preset has.
-fn model(name: &str) -> (Config, f32) {
+/// The model of a fixture: a preset, or settings that no preset has.
+fn model(name: &str) -> Config {
     let preset = |name: &str| Config::preset(name).unwrap();
+    let heard = |how, config: Config| Config { message_aggregation: how, ..config };
+    let read = |how, config: Config| Config { readout_aggregation: how, ..config };
+    let apart = |config: Config| Config { pointer_processor: true, ..config };
+    let typed =
+        |config: Config| Config { pointer_types: vec!["left".into(), "right".into()], ..config };
+    let graph = |input_graph, config: Config| Config { input_graph, ..config };
     match name {
-        "pgn-own" => (Config { forcing: Forcing::Own, ..preset("pgn") }, 0.0),
-        "pgn-own-mixed" => (Config { forcing: Forcing::Own, ..preset("pgn") }, 0.5),
-        "pgn-free-mixed" => (preset("pgn-free"), 0.5),
-        _ => (preset(name), 0.0),
+        "pgn-own" | "pgn-own-mixed" => Config { forcing: Forcing::Own, ..preset("pgn") },
+        "pgn-free-mixed" => preset("pgn-free"),
+        "supgnn-3" => Config { layers: 3, ..preset("supgnn") },
+        "pgn-sum" => heard(Aggregation::Sum, preset("pgn")),
+        "pgn-mean" => heard(Aggregation::Mean, preset("pgn")),
+        "gnn-mean" => heard(Aggregation::Mean, preset("gnn")),
+        "pgn-reads-sum" => read(Aggregation::Sum, preset("pgn")),
+        "pgn-reads-mean" => read(Aggregation::Mean, preset("pgn")),
+        "pgn-apart" => apart(preset("pgn")),
+        "pgn-typed" => typed(preset("pgn")),
+        "pgn-free-typed" => typed(preset("pgn-free")),
+        "pgn-edges" => graph(InputGraph::Edges, preset("pgn")),
+        "pgn-head" => graph(InputGraph::Head, preset("pgn")),
+        "pgn-all" => {
+            let config = Config { layers: 2, ..preset("pgn-asym-free") };
+            let config = heard(Aggregation::Mean, read(Aggregation::Sum, config));
+            graph(InputGraph::Head, typed(apart(config)))
+        }
+        _ => preset(name),
     }
+}
+
+/// How likely an operation of a fixture is teacher-forced although its model is not.
+fn teacher_probability(name: &str) -> f32 {
+    if name.ends_with("-mixed") { 0.5 } else { 0.0 }
+}
+
+/// A further pointer field of the batch, in fixtures of models that learn it.
+fn further(file: &SafeTensors, name: &str) -> Option<Field<u32>> {
+    let view = file.tensor(&format!("pointers.{name}")).ok()?;
+    Some(Field { name: name.to_owned(), values: u32s(&view) })
+}
+
+/// The input graphs of the batch, in fixtures of models that read them.
+fn edges(file: &SafeTensors) -> Vec<Edge> {
+    let Ok(view) = file.tensor("edges") else { return Vec::new() };
+    // Models do not read weights.
+    let edge = |&[u, v]: &[u32; 2]| Edge { u, v, weight: 0.5 };
+    u32s(&view).as_chunks::<2>().0.iter().map(edge).collect()
 }
 
 /// A fixture, opened: its model with its weights, and its batch.
@@ -75,12 +117,18 @@ impl<'a> Fixture<'a> {
             answers: file.tensor("answers").unwrap().data().to_vec(),
             masks: file.tensor("masks").unwrap().data().to_vec(),
             pointers: u32s(&file.tensor("pointers").unwrap()),
-            fields: Default::default(),
-            edges: Vec::new(),
+            fields: Fields {
+                pointers: ["left", "right"]
+                    .iter()
+                    .filter_map(|name| further(&file, name))
+                    .collect(),
+                bits: Vec::new(),
+            },
+            edges: edges(&file),
         };
         let k = file.tensor("weights.encoder.bias").unwrap().shape()[0];
-        let (config, teacher_probability) = model(named);
-        let config = Config { k, ..config };
+        let config = Config { k, ..model(named) };
+        let teacher_probability = teacher_probability(named);
         let options = TrainerOptions { teacher_probability, ..TrainerOptions::default() };
         let mut parameters = Parameters::zeros(&config);
         let names: Vec<&str> = parameters.tensors().iter().map(|tensor| tensor.name).collect();

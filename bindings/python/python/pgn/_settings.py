@@ -22,7 +22,8 @@ Path_ = str | os.PathLike[str]
 #: The presets; ``pgn train --help`` says what each is.
 ModelName = Literal[
     "pgn", "gnn", "deepsets", "pgn-nm", "pgn-asym", "pgn-mo", "supgnn", "dgm", "oracle-ptrs",
-    "pgn-ptrs", "pgn-free", "pgn-nm-free", "pgn-asym-free", "pgn-ptrs-free", "pgn-exact",
+    "pgn-ptrs", "pgn-free", "pgn-free-2", "pgn-nm-free", "pgn-asym-free", "pgn-ptrs-free",
+    "pgn-exact",
 ]
 Decay = Literal["constant", "cosine", "exponential"]
 Forcing = Literal["teacher", "own", "free", "sampled"]

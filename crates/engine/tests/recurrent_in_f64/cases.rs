@@ -51,6 +51,7 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
         ("pgn on its own pointers", own(preset("pgn"))),
         ("pgn-asym on its own pointers", own(zh(preset("pgn-asym")))),
         ("pgn-free", preset("pgn-free")),
+        ("pgn-free-2", preset("pgn-free-2")),
         ("pgn-nm-free", preset("pgn-nm-free")),
         ("pgn-asym-free", preset("pgn-asym-free")),
         ("pgn-free reading [z ‖ h]", zh(preset("pgn-free"))),
