@@ -19,13 +19,14 @@ pub struct Line<'a> {
     pub theirs: Value<'a>,
 }
 
-/// What the models of Table 1 and `pgn-free` are drawn with.
-pub const STROKES: [(&str, Stroke); 7] = [
+/// What the models of Table 1, `pgn-free` and `pgn-free-2` are drawn with.
+pub const STROKES: [(&str, Stroke); 8] = [
     ("gnn", Stroke { ink: Ink::Vermilion, width: 2.0, dashes: "8 3" }),
     ("deepsets", Stroke { ink: Ink::Purple, width: 2.0, dashes: "2 3" }),
     ("pgn-nm", Stroke { ink: Ink::Orange, width: 2.2, dashes: "9 3 2 3" }),
     ("pgn", Stroke { ink: Ink::Blue, width: 3.0, dashes: "" }),
     ("pgn-free", Stroke { ink: Ink::Blue, width: 3.0, dashes: "12 3" }),
+    ("pgn-free-2", Stroke { ink: Ink::Green, width: 3.0, dashes: "" }),
     ("pgn-ptrs", Stroke { ink: Ink::Green, width: 2.0, dashes: "5 3" }),
     ("oracle-ptrs", Stroke { ink: Ink::Quiet, width: 2.0, dashes: "" }),
 ];
