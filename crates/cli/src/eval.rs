@@ -51,7 +51,7 @@ pub struct Args {
     /// Threads to use; the scores are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    #[arg(long, value_name = "HOW", default_value = "exact", help = search::HELP, value_parser = search::parse)]
+    #[arg(long, value_name = "HOW", default_value = "auto", help = search::HELP, value_parser = search::parse)]
     search: Search,
     /// Apply the processor more often than in training: nodes:N in proportion to log n, as often as
     /// in training for N nodes; depth:D in proportion to the depth of u and v

@@ -4,12 +4,14 @@ use pgn_engine::{Lsh, Search};
 
 /// What the flag takes.
 pub const HELP: &str = "How pointers are searched for at large n: full (every key), exact (an index \
-                        with the same outcome), lsh or lsh:TABLESxBITS (approximate)";
+                        with the same outcome), auto (whichever is faster), lsh or \
+                        lsh:TABLESxBITS (approximate)";
 
 /// Reads the flag.
 pub fn parse(text: &str) -> Result<Search, String> {
-    let expected = || format!("expected full, exact, lsh or lsh:8x8, found '{text}'");
+    let expected = || format!("expected auto, full, exact, lsh or lsh:8x8, found '{text}'");
     match (text, text.strip_prefix("lsh:").and_then(|numbers| numbers.split_once('x'))) {
+        ("auto", _) => Ok(Search::Auto),
         ("full", _) => Ok(Search::Full),
         ("exact", _) => Ok(Search::Exact),
         ("lsh", _) => Ok(Search::Lsh(Lsh::default())),
@@ -27,10 +29,11 @@ mod tests {
 
     #[test]
     fn ways_to_search() {
+        assert_eq!(parse("auto"), Ok(Search::default()));
         assert_eq!(parse("full"), Ok(Search::Full));
         assert_eq!(parse("lsh:4x12"), Ok(Search::Lsh(Lsh { tables: 4, bits: 12 })));
         for wrong in ["", "lsh:", "lsh:4", "lsh:4x", "lsh:ax8", "Full"] {
-            assert!(parse(wrong).unwrap_err().contains("expected full, exact"), "{wrong}");
+            assert!(parse(wrong).unwrap_err().contains("expected auto, full, exact"), "{wrong}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The paper: "at test time … 1-NN queries in key/query space, which can be implemented
 //! storage-efficiently". Keys change with every operation, so an index lives for one operation; it
-//! pays where many nodes ask.
+//! pays where many nodes ask for one of many keys.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -37,10 +37,14 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
+    /// By the index of [`Search::Exact`] where that is faster, from some 12,000 nodes on, and in
+    /// full elsewhere. The pointers are the same.
+    #[default]
+    Auto,
     /// Every key is looked at.
     Full,
-    /// By an index of blocks with bounds where that pays. The pointers are those of [`Search::Full`].
-    #[default]
+    /// By an index of blocks with bounds, from 2,048 nodes on. The pointers are those of
+    /// [`Search::Full`].
     Exact,
     /// By locality-sensitive hashing wherever there are more than a few hundred nodes. Approximate.
     Lsh(Lsh),
@@ -62,10 +66,11 @@ impl Default for Lsh {
     }
 }
 
-/// As on the command line: `full`, `exact`, `lsh:8x8`.
+/// As on the command line: `auto`, `full`, `exact`, `lsh:8x8`.
 impl std::fmt::Display for Search {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Search::Auto => f.write_str("auto"),
             Search::Full => f.write_str("full"),
             Search::Exact => f.write_str("exact"),
             Search::Lsh(Lsh { tables, bits }) => write!(f, "lsh:{tables}x{bits}"),
@@ -88,11 +93,12 @@ impl Search {
         }
     }
 
-    /// Whether an index is worth building for so many queries and keys.
+    /// Whether an index is built for so many queries and keys.
     fn pays(self, queries: usize, keys: usize) -> bool {
         match self {
-            Search::Full => false,
             // Measured: see docs/performance.md.
+            Search::Auto => keys >= 12_288 && queries >= 128,
+            Search::Full => false,
             Search::Exact => keys >= 2048 && queries >= 128,
             Search::Lsh(_) => keys >= 384,
         }
