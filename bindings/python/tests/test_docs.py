@@ -188,7 +188,7 @@ def test_models_are_those_of_the_program() -> None:
     known = set(get_args(_settings.ModelName))
     with pytest.raises(ValueError) as refused:
         pgn.config("dsu", "nothing")
-    named = set(re.findall(r"[a-z]+(?:-[a-z]+)*", str(refused.value)))
+    named = set(re.findall(r"[a-z]+(?:-[a-z0-9]+)*", str(refused.value)))
     assert known <= named, sorted(known - named)
     assert {name for name in named if name.startswith("pgn")} <= known | {"pgn-machine"}
 

@@ -73,8 +73,9 @@ pub fn draw(
         };
         panel.grid(&mut svg, index == 0);
         for (number, line) in lines.iter().enumerate() {
-            // Beside each other, so that spreads and rings can be told apart.
-            let aside = 0.06 * (number as f64 - (lines.len() - 1) as f64 / 2.0);
+            // Side by side, so that spreads and rings can be told apart, and inside the panel.
+            let others = (lines.len() - 1) as f64;
+            let aside = 0.06f64.min(0.36 / others) * (number as f64 - others / 2.0);
             draw_line(&mut svg, &panel, (task, sizes), line, aside);
         }
         panel.floor(&mut svg);
