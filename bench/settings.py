@@ -10,16 +10,16 @@ Nothing but Python is needed.
 
 import argparse
 import json
-import re
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import marked
+
 ROOT = Path(__file__).resolve().parents[1]
 FEW, MANY = 10, 130
-BEGIN, END = "<!-- settings: begin -->", "<!-- settings: end -->"
 
 # What the row is called, the task, and the flags of `pgn train`. Times in a block are relative to
 # its first row.
@@ -125,11 +125,7 @@ def main() -> None:
     text = table(times)
     print(text)
     if arguments.write:
-        old = arguments.write.read_text()
-        if old.count(BEGIN) != 1 or old.count(END) != 1:
-            sys.exit(f"{arguments.write}: expected {BEGIN} and {END}, once each")
-        new = re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n\n{text}\n{END}", old, flags=re.S)
-        arguments.write.write_text(new)
+        marked.put(arguments.write, "settings", text)
 
 
 if __name__ == "__main__":

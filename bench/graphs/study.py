@@ -22,6 +22,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import marked
+
 PACKAGES = {"pandapower": "3.5.6", "wntr": "1.5.0", "aequilibrae": "1.7.2"}
 
 #: What a graph is, where it is from, and under which licence.
@@ -232,11 +235,7 @@ def table(arguments) -> None:
             cells.append(time_of(ways[way]["seconds"]) if way in ways else "–")
         lines.append(" | ".join(cells))
     rows = "\n".join(f"| {line} |" for line in lines)
-    path = Path(arguments.document)
-    begin, end = "<!-- graphs: begin -->", "<!-- graphs: end -->"
-    text = path.read_text()
-    first, last = text.index(begin) + len(begin), text.index(end)
-    path.write_text(f"{text[:first]}\n\n{rows}\n\n{text[last:]}")
+    marked.put(Path(arguments.document), "graphs", rows)
 
 
 def time_of(seconds: float) -> str:

@@ -19,6 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import marked
+
 LIMITS = {
     "unionfind": 5,
     "dynamic_tree_vertex_add_path_sum": 5,
@@ -157,11 +160,7 @@ def table(arguments) -> None:
         cells += [f"{row['seconds']:.2f}", f"{row['by_hand']:.2f}", f"{row['limit']}"]
         lines.append(cells)
     text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    path = Path(arguments.document)
-    begin, end = "<!-- judge: begin -->", "<!-- judge: end -->"
-    document = path.read_text()
-    first, last = document.index(begin) + len(begin), document.index(end)
-    path.write_text(f"{document[:first]}\n\n{text}\n\n{document[last:]}")
+    marked.put(Path(arguments.document), "judge", text)
 
 
 def main() -> None:

@@ -14,6 +14,9 @@ import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import marked
+
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
@@ -25,17 +28,11 @@ def main() -> None:
     parser.add_argument("name", help="of the markers, and of the file in results/")
     parser.add_argument("document", type=Path)
     arguments = parser.parse_args()
-    begin, end = (f"<!-- {arguments.name}: {what} -->" for what in ("begin", "end"))
-    text = arguments.document.read_text()
-    if text.count(begin) != 1 or text.count(end) != 1:
-        sys.exit(f"{arguments.document}: expected {begin} and {end}, once each")
     tables = (arguments.runs / "tables.md").read_text()
     finished, total = re.search(r"Generated from (\d+) of (\d+) runs", tables).groups()
     if finished != total:
         print(f"note: {finished} of {total} runs are finished")
-    tables = tables[tables.index("### ") :].strip()
-    before, after = text.split(begin)[0], text.split(end)[1]
-    arguments.document.write_text(f"{before}{begin}\n\n{tables}\n\n{end}{after}")
+    marked.put(arguments.document, arguments.name, tables[tables.index("### ") :])
     data = (arguments.runs / "runs.json").read_bytes()
     (RESULTS / f"{arguments.name}.json").write_bytes(data)
 

@@ -17,8 +17,12 @@ import json
 import re
 import statistics
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import marked
 
 # What every variant has unless it says otherwise, whatever the program's defaults are.
 BASE = {"--query-weight": "1", "--candidates": "all"}
@@ -175,14 +179,9 @@ def gather(arguments) -> None:
 
 def table(arguments) -> None:
     rows = json.loads(Path(arguments.data).read_text())
-    document = Path(arguments.document)
-    text = document.read_text()
     second = [row for row in rows if row["seed"] >= FIRST_OF_THE_SECOND]
     for name, rows in (("study", [row for row in rows if row not in second]), ("choosing", second)):
-        before, _, rest = text.partition(f"<!-- {name}: begin -->")
-        after = rest.partition(f"<!-- {name}: end -->")[2]
-        text = f"{before}<!-- {name}: begin -->\n\n{rendered(rows)}\n\n<!-- {name}: end -->{after}"
-    document.write_text(text)
+        marked.put(Path(arguments.document), name, rendered(rows))
 
 
 def rendered(rows: list[dict]) -> str:

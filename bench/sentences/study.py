@@ -17,8 +17,12 @@ import json
 import re
 import statistics
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import marked
 
 SEEDS = [10, 11, 12]
 SIZES = [20, 50, 100, 200]
@@ -211,13 +215,8 @@ def markdown(rows):
 
 def table(arguments):
     data = json.loads(Path(arguments.data).read_text())
-    document = Path(arguments.document)
-    text = document.read_text()
     for name, rows in data.items():
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
-        text = pattern.sub(lambda _: f"{begin}\n{markdown(rows)}\n{end}", text)
-    document.write_text(text)
+        marked.put(Path(arguments.document), name, markdown(rows))
 
 
 def main():
