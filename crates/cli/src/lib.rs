@@ -79,7 +79,7 @@ commands! {
 const LAST: usize = 900;
 
 /// Learned data structures: train a small graph network to imitate a pointer-based data structure,
-/// measure it, prove it exact, and look at it.
+/// measure it, certify it, and look at it.
 #[derive(clap::Parser)]
 #[command(
     name = "pgn",

@@ -1,6 +1,6 @@
 //! What can be answered without any data structure, by counting: a baseline.
 
-use pgn_structures::{Dataset, Sampling, Sequence, Split, Task};
+use pgn_structures::{Dataset, Operation, Sampling, Sequence, Split, Task};
 
 use crate::{Result, Scores, Tally};
 
@@ -82,6 +82,11 @@ impl Counting {
         Ok(self.scores(Dataset::sample(task, &sampling)?.sequences()))
     }
 
+    /// Ready for the operations of one sequence on `nodes` nodes.
+    pub fn start(&self, nodes: usize) -> Counted<'_> {
+        Counted { rule: self, counts: Counts::new(nodes) }
+    }
+
     /// What the rule scores on some sequences.
     pub fn scores<'a>(&self, sequences: impl IntoIterator<Item = Sequence<'a>>) -> Scores {
         let mut tally = Tally::default();
@@ -96,24 +101,49 @@ impl Counting {
     }
 }
 
-/// For every operation of a sequence its cell and the true answer.
-pub(crate) fn counted(sequence: Sequence<'_>) -> impl Iterator<Item = (usize, bool)> {
-    let mut counts = vec![0_usize; sequence.priorities.len()];
-    sequence.operations.iter().zip(sequence.answers).map(move |(operation, &answer)| {
+/// [`Counting`] at work on one sequence of operations.
+pub struct Counted<'a> {
+    rule: &'a Counting,
+    counts: Counts,
+}
+
+impl Counted<'_> {
+    /// The answer to the next operation.
+    pub fn answer(&mut self, operation: Operation) -> bool {
+        self.rule.says_1[self.counts.cell(operation)]
+    }
+}
+
+/// How often each node was operated on so far, up to [`COUNTS`] - 1.
+struct Counts(Vec<u8>);
+
+impl Counts {
+    fn new(nodes: usize) -> Counts {
+        Counts(vec![0; nodes])
+    }
+
+    /// The cell of an operation, which is counted.
+    fn cell(&mut self, operation: Operation) -> usize {
         let [u, v] = [operation.u, operation.v].map(|node| {
-            let count = &mut counts[node as usize];
-            let before = *count;
-            *count = (before + 1).min(COUNTS - 1);
+            let count = &mut self.0[node as usize];
+            let before = usize::from(*count);
+            *count = (*count + 1).min(COUNTS as u8 - 1);
             before
         });
-        (u.min(v) * COUNTS + u.max(v), answer == 1)
-    })
+        u.min(v) * COUNTS + u.max(v)
+    }
+}
+
+/// For every operation of a sequence its cell and the true answer.
+pub(crate) fn counted(sequence: Sequence<'_>) -> impl Iterator<Item = (usize, bool)> {
+    let mut counts = Counts::new(sequence.priorities.len());
+    let operations = sequence.operations.iter().zip(sequence.answers);
+    operations.map(move |(&operation, &answer)| (counts.cell(operation), answer == 1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgn_structures::Operation;
 
     #[test]
     fn counts_by_hand() {

@@ -74,7 +74,7 @@ pub use checkpoint::Checkpoint;
 pub use checksums::Checksums;
 pub use collection::{Collection, RUNS, Spread, find_runs, finished_runs};
 pub use config::RunConfig;
-pub use counting::Counting;
+pub use counting::{Counted, Counting};
 pub use curves::CurveLine;
 pub use data::Data;
 pub use data_config::{DataConfig, TestConfig, Transitions};

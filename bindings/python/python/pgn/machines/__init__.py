@@ -1,4 +1,4 @@
-"""Machines: data structures learned micro-step by micro-step, and proved exact for every n.
+"""Machines: data structures learned micro-step by micro-step, and certified.
 
 A program is a class with the names of its fields, registers, states and operations, and a method
 ``step`` that reads a few fields around the registers, writes a few, and names the next state. A

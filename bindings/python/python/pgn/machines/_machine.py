@@ -21,7 +21,7 @@ class Certificate(dict[str, Any]):
     """The outcome of comparing a network with its program on every consistent view.
 
     True if it is right on all of them: by induction over micro-steps it then executes the program
-    for every n. ``statement`` says what is proved, ``invariants`` on what assumptions,
+    for every n. ``statement`` says what that means, ``invariants`` on what assumptions,
     ``failures`` where it went wrong.
     """
 
@@ -36,7 +36,7 @@ class Certificate(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         rows = [[one["state"], one["views"], one["right"]] for one in self["states"]]
-        facts = {"certified": self["certified"], "what is proved": self["statement"]}
+        facts = {"certified": self["certified"], "what it says": self["statement"]}
         return _html.card(f"Certificate: {self['program']}", facts) + _html.table(
             ["state", "views", "right"], rows
         )
