@@ -37,6 +37,8 @@ class Spec:
     # What becomes of an input graph's edges: edges (added to the pointers') | head (messages of
     # their own).
     input_graph: str | None = None
+    # How many times a visited node counts in the mask loss.
+    visited_weight: float = 1.0
 
     @property
     def heads(self) -> int:
@@ -83,6 +85,8 @@ MODELS = {
     "pgn-free-mixed": Spec("symmetric", "masked", ALL, forcing="free", teacher_probability=0.5),
     "pgn-free-2": Spec("symmetric", "masked", ALL, forcing="free", layers=2),
     "supgnn-3": Spec("complete", None, ALL, layers=3),
+    "pgn-weighted": Spec("symmetric", "masked", ALL, visited_weight=3.0),
+    "pgn-free-weighted": Spec("symmetric", "masked", ALL, forcing="free", visited_weight=5.0),
     "pgn-sum": Spec("symmetric", "masked", ALL, messages="sum"),
     "pgn-mean": Spec("symmetric", "masked", ALL, messages="mean"),
     "gnn-mean": Spec("complete", messages="mean"),
@@ -381,7 +385,10 @@ def unroll(
     losses["query"] = F.binary_cross_entropy_with_logits(out["query_logits"], data["answers"])
     if spec.has_mask:
         out["mask_logits"] = torch.stack(masks, 1)
-        losses["masks"] = F.binary_cross_entropy_with_logits(out["mask_logits"], data["masks"])
+        counts = torch.where(data["masks"] == 0, spec.visited_weight, 1.0).to(h.dtype)
+        losses["masks"] = F.binary_cross_entropy_with_logits(
+            out["mask_logits"], data["masks"], weight=counts
+        )
     if "pointers" in spec.losses:
         # [P, B, ops, n]: log α of the true pointer.
         log_alpha = F.log_softmax(torch.stack(all_scores, 2), dim=-1)

@@ -67,6 +67,7 @@ def test_all_settings_reach_the_run(program: Callable[..., str], tmp_path: Path)
         "query_weight": 2.0,
         "pointer_weight": 0.5,
         "mask_weight": 3,
+        "visited_weight": 2.5,
         "attention_input": "zh",
         "candidates": "visited",
         "initialisation": "torch",

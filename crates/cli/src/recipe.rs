@@ -69,6 +69,9 @@ pub struct RecipeArgs {
     test_sequences: Option<u32>,
     #[command(flatten)]
     weights: LossWeightArgs,
+    /// How many times each visited node counts in the mask loss [default: 1]
+    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
+    visited_weight: Option<f32>,
     /// Pointers that the model reads in training: the true ones (teacher), its own with the true
     /// masks (own), or its own with its own masks, as at test (free) [default: the model's]
     #[arg(long, value_name = "WHOSE")]
@@ -209,6 +212,7 @@ impl RecipeArgs {
             output::tell("note: --features is now called --latents");
         }
         flags.set("network", "k", self.latents.or(self.features));
+        flags.set("network", "visited_weight", self.visited_weight);
         flags.set("network", "forcing", self.forcing.map(name));
         flags.set("network", "attention_input", self.attention_input.map(name));
         flags.set("network", "candidates", self.candidates.map(name));

@@ -130,6 +130,14 @@ fn is_one(layers: &usize) -> bool {
     *layers == 1
 }
 
+fn weight_one() -> f32 {
+    1.0
+}
+
+fn is_weight_one(weight: &f32) -> bool {
+    *weight == 1.0
+}
+
 /// One model of the family.
 ///
 /// ```
@@ -183,6 +191,10 @@ pub struct Config {
     pub input_graph: InputGraph,
     /// Loss weights.
     pub losses: LossWeights,
+    /// How many times each visited node (mask 0) counts in the mask loss; the loss is still divided
+    /// by operations × nodes.
+    #[serde(default = "weight_one", skip_serializing_if = "is_weight_one")]
+    pub visited_weight: f32,
     /// How initial weights are drawn.
     #[serde(default, skip_serializing_if = "Initialisation::is_default")]
     pub initialisation: Initialisation,
@@ -281,6 +293,12 @@ impl Config {
             return invalid("inputs is empty; expected at least one feature".into());
         }
         self.losses.validate()?;
+        if !self.visited_weight.is_finite() || self.visited_weight <= 0.0 {
+            return invalid(format!(
+                "visited_weight is {}; expected a finite number > 0",
+                self.visited_weight
+            ));
+        }
         let LossWeights { pointers, dgm, .. } = self.losses;
         let reads_pointers = matches!(self.graph, Graph::Symmetric | Graph::Directed);
         if reads_pointers && self.pointers == Pointers::None {

@@ -235,6 +235,7 @@ fn pgn() -> Config {
         pointer_types: Vec::new(),
         input_graph: InputGraph::None,
         losses: ALL_LOSSES,
+        visited_weight: 1.0,
         initialisation: Initialisation::default(),
         processor: ProcessorKind::Recurrent,
     }

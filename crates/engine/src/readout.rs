@@ -3,7 +3,13 @@
 
 use fearless_simd::{f32x4, f32x8, prelude::*};
 
-use crate::kernels::rows::{DOTS, axpy, chunks, dots, load, store, store_dots};
+use crate::{
+    Config,
+    kernels::{
+        math::{binary_cross_entropies, binary_cross_entropy},
+        rows::{DOTS, axpy, chunks, dots, load, store, store_dots},
+    },
+};
 
 /// Mask logits ψ(zᵢ, hᵢ).
 #[inline(always)]
@@ -28,6 +34,30 @@ pub fn mask_forward<S: Simd>(
 #[inline(always)]
 pub fn left_alone(logit: f32) -> bool {
     logit > 0.0
+}
+
+/// The mask loss of one operation, summed over nodes: each visited node (target 0) counts
+/// [`Config::visited_weight`] times. `share` · the loss has the gradient left in `gradient`.
+/// `logits` and `gradient` are padded to whole vectors.
+#[inline(always)]
+pub fn mask_loss<S: Simd>(
+    simd: S,
+    config: &Config,
+    share: f32,
+    logits: &[f32],
+    targets: &[u8],
+    gradient: &mut [f32],
+) -> f64 {
+    let scale = config.losses.masks * share;
+    let mut loss = binary_cross_entropies(simd, logits, targets, scale, gradient);
+    let weight = config.visited_weight;
+    if weight != 1.0 {
+        for (node, _) in targets.iter().enumerate().filter(|(_, target)| **target == 0) {
+            loss += (f64::from(weight) - 1.0) * binary_cross_entropy(logits[node], false);
+            gradient[node] *= weight;
+        }
+    }
+    loss
 }
 
 /// d_rows += d ⊗ weights: one share of every row's gradient.

@@ -18,7 +18,7 @@ fn fixtures() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    assert!(paths.len() >= 51, "24 models on two tasks and 3 on one, found {}", paths.len());
+    assert!(paths.len() >= 55, "26 models on two tasks and 3 on one, found {}", paths.len());
     paths
 }
 
@@ -47,6 +47,8 @@ fn model(name: &str) -> Config {
         "pgn-own" | "pgn-own-mixed" => Config { forcing: Forcing::Own, ..preset("pgn") },
         "pgn-free-mixed" => preset("pgn-free"),
         "supgnn-3" => Config { layers: 3, ..preset("supgnn") },
+        "pgn-weighted" => Config { visited_weight: 3.0, ..preset("pgn") },
+        "pgn-free-weighted" => Config { visited_weight: 5.0, ..preset("pgn-free") },
         "pgn-sum" => heard(Aggregation::Sum, preset("pgn")),
         "pgn-mean" => heard(Aggregation::Mean, preset("pgn")),
         "gnn-mean" => heard(Aggregation::Mean, preset("gnn")),

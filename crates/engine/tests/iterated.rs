@@ -32,7 +32,8 @@ fn configs() -> Vec<Config> {
         },
         with(Iterated { relations: vec![Relation::Children], ..exact.clone() }),
         with(Iterated { relations: vec![Relation::Parent, Relation::Global], ..exact.clone() }),
-        with(Iterated { relation_biases: false, ..exact }),
+        with(Iterated { relation_biases: false, ..exact.clone() }),
+        Config { visited_weight: 3.0, ..with(exact) },
     ]
 }
 

@@ -38,6 +38,8 @@ fn configs() {
         (with(LossWeights { pointers: f32::NAN, ..losses }), "weight of the pointers loss is NaN"),
         (with(LossWeights { masks: f32::INFINITY, ..losses }), "weight of the masks loss is inf"),
         (with(LossWeights { dgm: -0.5, ..losses }), "weight of the dgm loss is -0.5"),
+        (Config { visited_weight: 0.0, ..pgn.clone() }, "visited_weight is 0; expected a finite"),
+        (Config { visited_weight: f32::NAN, ..pgn.clone() }, "visited_weight is NaN; expected"),
         (
             Config { graph: Graph::Symmetric, ..preset("gnn") },
             "graph reads pointers, but pointers is none",

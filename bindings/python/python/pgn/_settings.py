@@ -61,6 +61,7 @@ class Settings(TypedDict, total=False):
     pointer_weight: float | None
     mask_weight: float | None
     dgm_weight: float | None
+    visited_weight: float | None
     forcing: Forcing | None
     teacher_probability: float | None
     final_teacher_probability: float | None
@@ -107,6 +108,7 @@ def config(
     pointer_weight: float | None = None,
     mask_weight: float | None = None,
     dgm_weight: float | None = None,
+    visited_weight: float | None = None,
     forcing: Forcing | None = None,
     teacher_probability: float | None = None,
     final_teacher_probability: float | None = None,
@@ -186,6 +188,7 @@ _PLACES = {
             "pointer_processor",
             "pointer_types",
             "input_graph",
+            "visited_weight",
         )
     },
     "initialisation": ("network", "initialisation"),

@@ -16,9 +16,10 @@ use super::{
 use crate::{
     Config, Losses,
     kernels::{
-        math::{binary_cross_entropies, binary_cross_entropy, sigmoid, softmax},
+        math::{binary_cross_entropy, sigmoid, softmax},
         rows::add,
     },
+    readout::mask_loss,
 };
 
 /// Everything one transition leaves behind for its backward pass; buffers of one thread. Rows are
@@ -148,9 +149,9 @@ impl Lesson<'_> {
         tape.targets.extend(nodes.iter().map(|&node| transition.mask[node as usize]));
         let logits = &tape.forward.heads.mask_logits;
         tape.d_masks.resize(logits.len(), 0.0);
-        let (targets, weight) = (&tape.targets, config.losses.masks * share);
-        losses.masks = f64::from(share)
-            * binary_cross_entropies(simd, logits, targets, weight, &mut tape.d_masks);
+        let targets = &tape.targets;
+        losses.masks =
+            f64::from(share) * mask_loss(simd, config, share, logits, targets, &mut tape.d_masks);
 
         // (6)
         let forward = &mut tape.forward;

@@ -17,7 +17,8 @@ use crate::{
     attention::{keep_visited, queries, scores},
     features::fixed_part,
     graph::Neighbours,
-    kernels::math::{binary_cross_entropies, binary_cross_entropy, sigmoid, softmax},
+    kernels::math::{binary_cross_entropy, sigmoid, softmax},
+    readout::mask_loss,
 };
 
 /// Random numbers of one sequence in one step of Adam.
@@ -190,8 +191,7 @@ impl Lesson<'_> {
         let logits = &tape.mask_logits[t * p..][..p];
         let share = self.scale / (tape.ops * n) as f32;
         let gradient = &mut tape.d_mask[t * p..][..p];
-        let weight = self.config.losses.masks * share;
-        let loss = binary_cross_entropies(simd, logits, self.sequence().mask(t), weight, gradient);
+        let loss = mask_loss(simd, self.config, share, logits, self.sequence().mask(t), gradient);
         losses.masks += f64::from(share) * loss;
     }
 

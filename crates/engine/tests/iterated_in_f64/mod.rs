@@ -152,7 +152,8 @@ impl<'a> IteratedInF64<'a> {
             (f64::from(weights.masks) / n as f64, f64::from(weights.pointers) / n as f64);
         for (i, &mask) in transition.mask.iter().enumerate() {
             let Some(logit) = outcome.masks[i] else { continue };
-            loss += masks * bce(logit, mask);
+            let weight = if mask == 0 { self.config.visited_weight.into() } else { 1.0 };
+            loss += weight * masks * bce(logit, mask);
             if mask == 1 {
                 continue;
             }

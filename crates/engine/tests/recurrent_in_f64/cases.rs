@@ -47,6 +47,12 @@ pub fn variations(k: usize) -> Vec<(String, Config)> {
             Config { features: vec![Feature::First, Feature::Second], ..preset("gnn") },
         ),
         ("pgn with loss weights", Config { losses: weights, ..preset("pgn") }),
+        ("pgn with visited nodes weighted", Config { visited_weight: 3.0, ..preset("pgn") }),
+        (
+            "pgn-free with all weights",
+            Config { losses: weights, visited_weight: 0.5, ..preset("pgn-free") },
+        ),
+        ("supgnn with visited nodes weighted", Config { visited_weight: 5.0, ..preset("supgnn") }),
         ("pgn-mo with all losses", Config { losses: weights, ..preset("pgn-mo") }),
         ("pgn on its own pointers", own(preset("pgn"))),
         ("pgn-asym on its own pointers", own(zh(preset("pgn-asym")))),

@@ -7,7 +7,7 @@ use super::{
     Margin, Rows, add_to, concat,
     net::Net,
     step::{Pass, attention, processors, sigmoid},
-    unroll::{Losses, Share, Taught, Unrolled, unroll},
+    unroll::{Losses, Share, Taught, Unrolled, mask_weight, unroll},
 };
 
 /// A batch's losses, their gradients, and the closest comparison they hang on.
@@ -86,6 +86,7 @@ pub fn backward(
         for (i, &logit) in step.mask_logits.iter().enumerate() {
             let d = f64::from(config.losses.masks)
                 * per_node
+                * mask_weight(config, sequence.mask(t)[i])
                 * (sigmoid(logit) - f64::from(sequence.mask(t)[i]));
             let input = concat(&step.z[i], &step.pointer_h[i]);
             let d_input = net.linear_backward("mask", &input, &[d], gradient);

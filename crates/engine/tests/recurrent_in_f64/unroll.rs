@@ -111,7 +111,8 @@ pub fn unroll(
 
         let mask = sequence.mask(t);
         for (&logit, &target) in step.mask_logits.iter().zip(mask) {
-            losses.masks += per_node * binary_cross_entropy(logit, target);
+            losses.masks +=
+                per_node * mask_weight(config, target) * binary_cross_entropy(logit, target);
         }
 
         // Who is asked for a pointer: the visited nodes, or everyone where there are no masks.
@@ -189,6 +190,11 @@ pub fn unroll(
         + f64::from(weights.masks) * losses.masks
         + f64::from(weights.dgm) * losses.dgm;
     Unrolled { steps, losses, decisions, margin }
+}
+
+/// How many times a node with this mask counts in the mask loss.
+pub fn mask_weight(config: &Config, mask: u8) -> f64 {
+    if mask == 0 { config.visited_weight.into() } else { 1.0 }
 }
 
 /// The true pointers after operation t, of all types, one after the other.
