@@ -1,6 +1,6 @@
 //! Adam (Kingma and Ba, 2015), with the constants of the paper's framework.
 
-use crate::{Config, Parameters};
+use crate::Parameters;
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
@@ -18,9 +18,9 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// No steps taken.
-    pub fn new(config: &Config) -> Adam {
-        let zeros = Parameters::zeros(config);
+    /// No steps taken, for weights of these shapes.
+    pub fn new(like: &Parameters) -> Adam {
+        let zeros = like.zeroed();
         Adam { first_moment: zeros.clone(), second_moment: zeros, steps: 0 }
     }
 

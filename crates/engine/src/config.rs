@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Initialisation, Iterated, LossWeights, ProcessorKind, aggregation::Aggregation,
+    error::require,
 };
 
 /// Which nodes send a message to a node (equation 8).
@@ -117,7 +118,7 @@ impl InputGraph {
 }
 
 /// The most graphs that messages are sent along.
-const MOST_HEADS: usize = 4;
+const MOST_CHANNELS: usize = 4;
 
 /// The most layers of an operation.
 const MOST_LAYERS: usize = 64;
@@ -231,7 +232,7 @@ impl Config {
     }
 
     /// How many graphs messages are sent along, each with a message function of its own.
-    pub(crate) fn heads(&self) -> usize {
+    pub(crate) fn channels(&self) -> usize {
         1 + self.pointer_types.len() + usize::from(self.input_graph == InputGraph::Head)
     }
 
@@ -285,111 +286,117 @@ impl Config {
 
     /// Whether every value is one the engine can compute with.
     pub fn validate(&self) -> Result<(), Error> {
-        let invalid = |what: String| Err(Error::InvalidConfig(what));
-        if !(8..=256).contains(&self.k) || !self.k.is_multiple_of(8) {
-            return invalid(format!("k is {}; expected a multiple of 8 from 8 to 256", self.k));
-        }
-        if self.features.is_empty() {
-            return invalid("inputs is empty; expected at least one feature".into());
-        }
-        self.losses.validate()?;
-        if !self.visited_weight.is_finite() || self.visited_weight <= 0.0 {
-            return invalid(format!(
-                "visited_weight is {}; expected a finite number > 0",
-                self.visited_weight
-            ));
-        }
-        let LossWeights { pointers, dgm, .. } = self.losses;
+        let Config { k, layers, pointers, forcing, candidates, .. } = *self;
+        let Config { features, pointer_types, losses, visited_weight, .. } = self;
+        require(
+            (8..=256).contains(&k) && k.is_multiple_of(8),
+            "k",
+            format!("k is {k}; expected a multiple of 8 from 8 to 256"),
+        )?;
+        require(!features.is_empty(), "inputs", "inputs is empty; expected at least one feature")?;
+        losses.validate()?;
+        require(
+            visited_weight.is_finite() && *visited_weight > 0.0,
+            "visited_weight",
+            format!("visited_weight is {visited_weight}; expected a finite number > 0"),
+        )?;
         let reads_pointers = matches!(self.graph, Graph::Symmetric | Graph::Directed);
-        if reads_pointers && self.pointers == Pointers::None {
-            return invalid("graph reads pointers, but pointers is none".into());
-        }
-        if self.forcing != Forcing::Teacher && !self.owns_pointers() {
-            return invalid(
-                "forcing is not \"teacher\", but the model has no pointers of its own".into(),
-            );
-        }
-        if self.forcing == Forcing::Own && self.pointers != Pointers::Masked {
-            return invalid(
-                "forcing = \"own\" uses the true masks; expected pointers = \"masked\"".into(),
-            );
-        }
-        if (dgm > 0.0) != (self.forcing == Forcing::Sampled) {
-            return invalid(
-                "losses.dgm > 0 requires forcing = \"sampled\", and the other way round".into(),
-            );
-        }
-        if dgm > 0.0 && pointers > 0.0 {
-            return invalid(
-                "losses.dgm replaces losses.pointers; expected one of them to be 0".into(),
-            );
-        }
-        if self.features.contains(&Feature::SelfPointing) && self.pointers == Pointers::None {
-            return invalid(
-                "inputs has \"self-pointing\", which requires pointers; pointers is none".into(),
-            );
-        }
-        if self.candidates == Candidates::Visited && !self.has_masks() {
-            return invalid("candidates = \"visited\" requires a model with masks".into());
-        }
-        if self.candidates == Candidates::Visited && self.pointers == Pointers::Every {
-            return invalid(
-                "candidates = \"visited\" requires pointers = \"masked\", not \"every\"".into(),
-            );
-        }
-        if !(1..=MOST_LAYERS).contains(&self.layers) {
-            return invalid(format!("layers is {}; expected from 1 to {MOST_LAYERS}", self.layers));
-        }
+        let has_pointers = pointers != Pointers::None;
+        require(
+            !reads_pointers || has_pointers,
+            "graph",
+            "graph reads pointers, but pointers is none",
+        )?;
+        require(
+            forcing == Forcing::Teacher || self.owns_pointers(),
+            "forcing",
+            "forcing is not \"teacher\", but the model has no pointers of its own",
+        )?;
+        require(
+            forcing != Forcing::Own || pointers == Pointers::Masked,
+            "forcing",
+            "forcing = \"own\" uses the true masks; expected pointers = \"masked\"",
+        )?;
+        require(
+            (losses.dgm > 0.0) == (forcing == Forcing::Sampled),
+            "losses.dgm",
+            "losses.dgm > 0 requires forcing = \"sampled\", and the other way round",
+        )?;
+        require(
+            losses.dgm == 0.0 || losses.pointers == 0.0,
+            "losses.dgm",
+            "losses.dgm replaces losses.pointers; expected one of them to be 0",
+        )?;
+        require(
+            !features.contains(&Feature::SelfPointing) || has_pointers,
+            "inputs",
+            "inputs has \"self-pointing\", which requires pointers; pointers is none",
+        )?;
+        let among_visited = candidates == Candidates::Visited;
+        require(
+            !among_visited || self.has_masks(),
+            "candidates",
+            "candidates = \"visited\" requires a model with masks",
+        )?;
+        require(
+            !among_visited || pointers != Pointers::Every,
+            "candidates",
+            "candidates = \"visited\" requires pointers = \"masked\", not \"every\"",
+        )?;
+        require(
+            (1..=MOST_LAYERS).contains(&layers),
+            "layers",
+            format!("layers is {layers}; expected from 1 to {MOST_LAYERS}"),
+        )?;
         match self.test_layers {
-            TestLayers::Nodes(base) if base < 2 => {
-                return invalid(format!("test_layers.nodes is {base}; expected at least 2"));
+            TestLayers::Training => {}
+            TestLayers::Nodes(base) => require(
+                base >= 2,
+                "test_layers.nodes",
+                format!("test_layers.nodes is {base}; expected at least 2"),
+            )?,
+            TestLayers::Depth(base) => {
+                let what = format!("test_layers.depth is {base}; expected at least 1");
+                require(base >= 1, "test_layers.depth", what)?;
+                let what = "test_layers.depth reads pointers, but pointers is none";
+                require(has_pointers, "test_layers.depth", what)?;
             }
-            TestLayers::Depth(base) if base < 1 => {
-                return invalid(format!("test_layers.depth is {base}; expected at least 1"));
-            }
-            TestLayers::Depth(_) if self.pointers == Pointers::None => {
-                return invalid("test_layers.depth reads pointers, but pointers is none".into());
-            }
-            _ => {}
         }
-        if self.pointer_processor && !self.has_masks() && !self.has_attention() {
-            return invalid(
-                "pointer_processor requires a model with masks or pointers of its own".into(),
-            );
-        }
-        if self.heads() > MOST_HEADS {
-            return invalid(format!(
-                "pointer_types has {} entries; expected at most {} here",
-                self.pointer_types.len(),
-                self.pointer_types.len() + MOST_HEADS - self.heads()
-            ));
-        }
-        let first = |(i, name): (usize, &String)| self.pointer_types[..i].contains(name);
-        if self.pointer_types.iter().enumerate().any(first) {
-            return invalid("pointer_types names a field twice; expected each once".into());
-        }
-        let can_have_types = reads_pointers && self.forcing != Forcing::Sampled;
-        if !self.pointer_types.is_empty() && !can_have_types {
-            return invalid(
-                "pointer_types needs a graph that reads pointers, and pointers that are not \
-                 sampled"
-                    .into(),
-            );
-        }
-        if !self.pointer_types.is_empty() && self.candidates == Candidates::Visited {
-            return invalid(
-                "pointer_types may aim at nodes that are not visited, but candidates is visited"
-                    .into(),
-            );
-        }
-        if !self.input_graph.is_default() && !reads_pointers {
-            return invalid(
-                "input_graph goes beside pointers, but the graph does not read them".into(),
-            );
-        }
-        match self.iterated() {
-            Some(settings) => settings.validate(self),
-            None => Ok(()),
-        }
+        require(
+            !self.pointer_processor || self.has_masks() || self.has_attention(),
+            "pointer_processor",
+            "pointer_processor requires a model with masks or pointers of its own",
+        )?;
+        let types = pointer_types.len();
+        require(
+            self.channels() <= MOST_CHANNELS,
+            "pointer_types",
+            format!(
+                "pointer_types has {types} entries; expected at most {} here",
+                (types + MOST_CHANNELS).saturating_sub(self.channels())
+            ),
+        )?;
+        let again = |(i, name): (usize, &String)| pointer_types[..i].contains(name);
+        require(
+            !pointer_types.iter().enumerate().any(again),
+            "pointer_types",
+            "pointer_types names a field twice; expected each once",
+        )?;
+        require(
+            types == 0 || reads_pointers && forcing != Forcing::Sampled,
+            "pointer_types",
+            "pointer_types needs a graph that reads pointers, and pointers that are not sampled",
+        )?;
+        require(
+            types == 0 || !among_visited,
+            "pointer_types",
+            "pointer_types may aim at nodes that are not visited, but candidates is visited",
+        )?;
+        require(
+            self.input_graph.is_default() || reads_pointers,
+            "input_graph",
+            "input_graph goes beside pointers, but the graph does not read them",
+        )?;
+        self.iterated().map_or(Ok(()), |settings| settings.validate(self))
     }
 }

@@ -15,8 +15,13 @@ pub enum Error {
         known: String,
     },
     /// A config the engine cannot compute with.
-    #[error("invalid model config: {0}")]
-    InvalidConfig(String),
+    #[error("invalid model config: {what}")]
+    InvalidConfig {
+        /// The setting that is wrong, as a dotted key below `network`.
+        key: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A model file that cannot be read or does not fit its config.
     #[error("{path}: {trouble}", path = path.display())]
     File {
@@ -34,4 +39,12 @@ pub enum Error {
     /// Input that does not fit the model or itself.
     #[error("{0}")]
     Input(String),
+}
+
+/// An error about the setting `key`, unless the condition holds.
+pub(crate) fn require(holds: bool, key: &str, what: impl Into<String>) -> Result<(), Error> {
+    match holds {
+        true => Ok(()),
+        false => Err(Error::InvalidConfig { key: key.to_owned(), what: what.into() }),
+    }
 }

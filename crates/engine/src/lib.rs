@@ -36,6 +36,7 @@ mod adam;
 mod aggregation;
 mod attention;
 mod awake;
+mod buffer_pool;
 mod config;
 pub mod cost;
 mod error;
@@ -57,7 +58,6 @@ mod replay;
 mod rows;
 mod search;
 mod simd;
-mod spare;
 mod state;
 mod trainer;
 
@@ -70,15 +70,13 @@ pub use example::Example;
 pub use initialisation::Initialisation;
 pub use iterated::{Iterated, Participants, ProcessorKind, Relation};
 pub use losses::{Loss, LossWeights, Losses, MeanLosses};
-pub use machine::{
-    MachineLosses, MachineNet, MachineSettings, MachineTrainer, MachineTrainerState, Prediction,
-};
+pub use machine::{MachineLosses, MachineNet, MachineSettings, Prediction};
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};
-pub use preset::{Given, Preset};
+pub use preset::{PointerSource, Preset};
 pub use readout::left_alone;
 pub use replay::{Driver, Step};
 pub use search::{Lsh, Search};
 pub use simd::SimdLevel;
 pub use state::{Answer, Move, State};
-pub use trainer::{Trainer, TrainerOptions, TrainerState};
+pub use trainer::{Network, Trainer, TrainerOptions, TrainerState};

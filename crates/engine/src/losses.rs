@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Config, Error};
+use crate::{Config, Error, error::require};
 
 /// One loss: what it is called, and how it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -110,13 +110,16 @@ losses! {
 
 impl LossWeights {
     pub(crate) fn validate(&self) -> Result<(), Error> {
-        match self.iter().find(|(_, weight)| !weight.is_finite() || *weight < 0.0) {
-            None => Ok(()),
-            Some((loss, weight)) => Err(Error::InvalidConfig(format!(
-                "the weight of the {} loss is {weight}; expected a finite number of at least 0",
-                loss.name
-            ))),
-        }
+        self.iter().try_for_each(|(Loss { name, .. }, weight)| {
+            require(
+                weight.is_finite() && weight >= 0.0,
+                &format!("losses.{name}"),
+                format!(
+                    "the weight of the {name} loss is {weight}; expected a finite number of at \
+                     least 0"
+                ),
+            )
+        })
     }
 }
 

@@ -5,7 +5,9 @@ use std::{ops::ControlFlow, path::Path};
 use pgn_structures::{Node, given_priorities};
 use rayon::prelude::*;
 
-use crate::{Config, Error, Example, Parameters, Search, SimdLevel, State, processor::Processor};
+use crate::{
+    Config, Error, Example, Network, Parameters, Search, SimdLevel, State, processor::Processor,
+};
 
 /// A network of the family, ready to run.
 ///
@@ -35,6 +37,21 @@ pub struct Rollout {
     pub mask_logits: Option<Vec<f32>>,
     /// \[ops, nodes\], after each operation. For models with pointers of their own.
     pub pointers: Option<Vec<Node>>,
+}
+
+impl Network for Model {
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
+        change(&mut self.parameters);
+        self.processor.update(&self.parameters);
+    }
+
+    fn aims_in_training(&self) -> bool {
+        self.config().aims_in_training()
+    }
 }
 
 impl Model {
@@ -94,12 +111,6 @@ impl Model {
 
     pub(crate) fn processor(&self) -> &Processor {
         &self.processor
-    }
-
-    /// Changes the weights.
-    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
-        change(&mut self.parameters);
-        self.processor.update(&self.parameters);
     }
 
     /// A fresh structure of `nodes` nodes, with priorities from a fixed stream.

@@ -40,6 +40,20 @@ const WEIGHTS: [&str; 25] = [
     "key.4.weight",
 ];
 
+/// The number of a weight's random stream: its place in the list, or else a hash of its name above
+/// all places, so that two names never share one.
+fn stream_number(name: &str) -> u64 {
+    match WEIGHTS.iter().position(|&known| known == name) {
+        Some(place) => place as u64,
+        // FNV-1a.
+        None => {
+            name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+            }) | 1 << 32
+        }
+    }
+}
+
 /// A tensor's name, shape and place in the flat array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
@@ -89,6 +103,11 @@ impl Parameters {
         Parameters { tensors, values: vec![0.0; end] }
     }
 
+    /// Zeros of the same names and shapes.
+    pub fn zeroed(&self) -> Parameters {
+        Parameters { tensors: self.tensors.clone(), values: vec![0.0; self.values.len()] }
+    }
+
     /// Fresh weights, drawn as the config's [`crate::Initialisation`] has it.
     ///
     /// Each tensor draws from a stream of its own, so that two models at one seed start from the
@@ -101,8 +120,7 @@ impl Parameters {
             let key = |number: u64, part| [seed, Stream::Weights.number(), number, part];
             match tensor.shape[..] {
                 [fan_out, fan_in] => {
-                    let number = WEIGHTS.iter().position(|&name| name == tensor.name);
-                    let number = number.unwrap_or(WEIGHTS.len()) as u64;
+                    let number = stream_number(tensor.name);
                     let mut rng = Rng::new(key(number, 0));
                     config.initialisation.draw_weights(&mut rng, fan_in, fan_out, values);
                     last = (number, fan_in);
@@ -224,5 +242,18 @@ impl Parameters {
             trouble: format!("cannot be read ({error})"),
         })?;
         Parameters::from_bytes(config, &bytes, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_weight_has_a_stream_of_its_own() {
+        let names = WEIGHTS.into_iter().chain(["new.weight", "newer.weight", "encoder.weight.2"]);
+        let numbers: std::collections::BTreeSet<u64> = names.map(stream_number).collect();
+        assert_eq!(numbers.len(), WEIGHTS.len() + 3);
+        assert_eq!(stream_number("encoder.weight"), 0);
     }
 }

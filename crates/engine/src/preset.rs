@@ -8,9 +8,12 @@ use crate::{
     InputGraph, Iterated, LossWeights, Pointers, ProcessorKind, TestLayers,
 };
 
-/// Whose pointers a model with [`Pointers::Given`] is given.
+/// Where the pointers come from that a model with [`Pointers::Given`] is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+#[non_exhaustive]
+pub enum PointerSource {
+    /// It is given none.
+    None,
     /// The ground truth's.
     Truth,
     /// Those of a trained model's free rollouts; usually one of the preset named here.
@@ -20,13 +23,14 @@ pub enum Given {
 /// A model with a name.
 ///
 /// ```
-/// use pgn_engine::{Given, Preset};
+/// use pgn_engine::{PointerSource, Preset};
 /// let student = Preset::named("pgn-ptrs")?;
-/// assert_eq!(student.given, Some(Given::Teacher("pgn")));
+/// assert_eq!(student.given, PointerSource::Teacher("pgn"));
 /// assert_eq!(student.config(), Preset::named("oracle-ptrs")?.config());
 /// # Ok::<(), pgn_engine::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Preset {
     /// What users call it.
     pub name: &'static str,
@@ -34,14 +38,14 @@ pub struct Preset {
     pub summary: &'static str,
     /// Whether it is one of the paper's models.
     pub in_paper: bool,
-    /// Whose pointers it is given, if any.
-    pub given: Option<Given>,
+    /// Where the pointers come from that it is given.
+    pub given: PointerSource,
     config: fn() -> Config,
 }
 
 impl Preset {
     /// All presets: the paper's in the order of its tables, then ours.
-    pub const ALL: [Preset; 16] = [
+    pub const ALL: &[Preset] = &[
         Preset {
             name: "gnn",
             summary: "messages between all pairs of nodes; no pointers",
@@ -70,14 +74,14 @@ impl Preset {
             name: "pgn-ptrs",
             summary: "messages along the pointers of a trained pgn's free rollouts",
             config: with_given_pointers,
-            given: Some(Given::Teacher("pgn")),
+            given: PointerSource::Teacher("pgn"),
             ..PAPER
         },
         Preset {
             name: "oracle-ptrs",
             summary: "messages along the ground truth's pointers, at test time too",
             config: with_given_pointers,
-            given: Some(Given::Truth),
+            given: PointerSource::Truth,
             ..PAPER
         },
         Preset {
@@ -141,7 +145,7 @@ impl Preset {
             name: "pgn-ptrs-free",
             summary: "messages along the pointers of a trained pgn-free's free rollouts",
             config: with_given_pointers,
-            given: Some(Given::Teacher("pgn-free")),
+            given: PointerSource::Teacher("pgn-free"),
             ..OURS
         },
         Preset {
@@ -162,17 +166,16 @@ impl Preset {
 
     /// The preset of that name.
     pub fn named(name: &str) -> Result<&'static Preset, Error> {
-        const ALL: &[Preset] = &Preset::ALL;
-        ALL.iter().find(|preset| preset.name == name).ok_or_else(|| Error::UnknownModel {
+        Preset::ALL.iter().find(|preset| preset.name == name).ok_or_else(|| Error::UnknownModel {
             name: name.to_owned(),
-            known: ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+            known: Preset::ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
         })
     }
 
     /// The preset whose pointers the model of that name is given, if it is one that has a teacher.
     pub fn teacher_of(name: &str) -> Option<&'static str> {
         match Preset::named(name).ok()?.given {
-            Some(Given::Teacher(teacher)) => Some(teacher),
+            PointerSource::Teacher(teacher) => Some(teacher),
             _ => None,
         }
     }
@@ -185,7 +188,7 @@ impl Preset {
 
 impl Config {
     /// The names of the paper's models, in the order of the paper's tables.
-    pub const PRESETS: [&'static str; 10] = {
+    pub const PRESETS: &[&'static str] = &{
         let mut names = [""; 10];
         let (mut from, mut to) = (0, 0);
         while from < Preset::ALL.len() {
@@ -209,7 +212,8 @@ impl Config {
 }
 
 /// What the paper's presets have in common.
-const PAPER: Preset = Preset { name: "", summary: "", in_paper: true, given: None, config: pgn };
+const PAPER: Preset =
+    Preset { name: "", summary: "", in_paper: true, given: PointerSource::None, config: pgn };
 
 /// And the others.
 const OURS: Preset = Preset { in_paper: false, ..PAPER };
@@ -271,9 +275,9 @@ mod tests {
         for preset in Preset::ALL {
             let config = preset.config();
             config.validate().unwrap();
-            assert_eq!(preset.given.is_some(), config.pointers == Pointers::Given);
+            assert_eq!(preset.given != PointerSource::None, config.pointers == Pointers::Given);
             assert!(!preset.summary.is_empty(), "{}", preset.name);
-            if let Some(Given::Teacher(teacher)) = preset.given {
+            if let PointerSource::Teacher(teacher) = preset.given {
                 assert!(Config::preset(teacher).unwrap().owns_pointers(), "{}", preset.name);
             }
         }

@@ -2,7 +2,7 @@
 
 use pgn_structures::Transition;
 
-use crate::{Config, Error, Example, Losses, Model, Parameters, adam::Adam, processor::Chance};
+use crate::{Error, Example, Losses, Model, Parameters, adam::Adam, processor::Chance};
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ impl Default for TrainerOptions {
     }
 }
 
-/// Everything a trainer needs to go on where another stopped.
+/// Everything a trainer needs to go on where another stopped, of models and machines alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainerState {
     /// The weights.
@@ -37,11 +37,27 @@ pub struct TrainerState {
     pub second_moment: Parameters,
     /// Steps of Adam taken.
     pub adam_steps: u64,
-    /// Running share of right answers, the baseline of the DGM reward.
+    /// Running share of right answers, the baseline of the DGM reward; 0.5 for machines, which have
+    /// no use for it.
     pub running_accuracy: f32,
 }
 
-/// A model in training.
+/// What a [`Trainer`] trains: a [`Model`] or a [`MachineNet`](crate::MachineNet).
+pub trait Network {
+    /// Its weights.
+    fn parameters(&self) -> &Parameters;
+
+    /// Changes the weights; names and shapes stay.
+    fn update(&mut self, change: impl FnOnce(&mut Parameters));
+
+    /// Whether it aims its own pointers in training, so that single operations can be teacher-forced
+    /// ([`TrainerOptions::teacher_probability`]).
+    fn aims_in_training(&self) -> bool {
+        false
+    }
+}
+
+/// A model or a machine's network in training.
 ///
 /// ```
 /// use pgn_engine::{Config, Model, Trainer, TrainerOptions};
@@ -59,8 +75,8 @@ pub struct TrainerState {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Trainer {
-    model: Model,
+pub struct Trainer<N = Model> {
+    pub(crate) model: N,
     adam: Adam,
     options: TrainerOptions,
     running_accuracy: f32,
@@ -69,45 +85,12 @@ pub struct Trainer {
 /// How slowly the running accuracy forgets: about the last 20 steps count.
 const RUNNING_ACCURACY_DECAY: f32 = 0.95;
 
-impl Trainer {
+impl<N: Network> Trainer<N> {
     /// Training from the beginning.
-    pub fn new(model: Model, options: TrainerOptions) -> Result<Trainer, Error> {
-        let adam = Adam::new(model.config());
-        Trainer::with(model, adam, options, 0.5)
-    }
-
-    /// Training from where `state` was taken.
-    pub fn resume(
-        config: Config,
-        options: TrainerOptions,
-        state: TrainerState,
-    ) -> Result<Trainer, Error> {
-        let zeros = Parameters::zeros(&config);
-        for part in [&state.first_moment, &state.second_moment] {
-            if part.tensors() != zeros.tensors() {
-                return Err(Error::Input("the optimiser's moments are of another model".into()));
-            }
-        }
-        let TrainerState {
-            parameters,
-            first_moment,
-            second_moment,
-            adam_steps: steps,
-            running_accuracy,
-        } = state;
-        let model = Model::from_parameters(config, parameters)?;
-        Trainer::with(model, Adam { first_moment, second_moment, steps }, options, running_accuracy)
-    }
-
-    fn with(
-        model: Model,
-        adam: Adam,
-        options: TrainerOptions,
-        running_accuracy: f32,
-    ) -> Result<Trainer, Error> {
+    pub fn new(model: N, options: TrainerOptions) -> Result<Trainer<N>, Error> {
         let TrainerOptions { learning_rate, clip, teacher_probability, .. } = options;
         check_learning_rate(learning_rate)?;
-        check_teacher_probability(teacher_probability, model.config())?;
+        check_teacher_probability(teacher_probability, &model)?;
         if let Some(clip) = clip
             && (clip.is_nan() || clip <= 0.0)
         {
@@ -115,12 +98,37 @@ impl Trainer {
                 "gradients are clipped to norm {clip}; expected a number above 0"
             )));
         }
-        Ok(Trainer { model, adam, options, running_accuracy })
+        let adam = Adam::new(model.parameters());
+        Ok(Trainer { model, adam, options, running_accuracy: 0.5 })
+    }
+
+    /// Training from where `state` was taken. Its weights replace those of `model`.
+    pub fn resume(
+        model: N,
+        options: TrainerOptions,
+        state: TrainerState,
+    ) -> Result<Trainer<N>, Error> {
+        let mut trainer = Trainer::new(model, options)?;
+        let TrainerState { parameters, first_moment, second_moment, adam_steps: steps, .. } = state;
+        for part in [&parameters, &first_moment, &second_moment] {
+            if part.tensors() != trainer.model.parameters().tensors() {
+                return Err(Error::Input("the state of training is that of another model".into()));
+            }
+        }
+        trainer.model.update(|weights| *weights = parameters);
+        trainer.adam = Adam { first_moment, second_moment, steps };
+        trainer.running_accuracy = state.running_accuracy;
+        Ok(trainer)
     }
 
     /// The model as it is now.
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &N {
         &self.model
+    }
+
+    /// Steps of Adam taken.
+    pub fn steps(&self) -> u64 {
+        self.adam.steps
     }
 
     /// Changes Adam's step size, for schedules.
@@ -132,7 +140,7 @@ impl Trainer {
 
     /// Changes how likely an operation is teacher-forced, for schedules.
     pub fn set_teacher_probability(&mut self, probability: f32) -> Result<(), Error> {
-        check_teacher_probability(probability, self.model.config())?;
+        check_teacher_probability(probability, &self.model)?;
         self.options.teacher_probability = probability;
         Ok(())
     }
@@ -148,32 +156,22 @@ impl Trainer {
         }
     }
 
-    /// One step of Adam on a batch: forward, backward, update. Returns the losses before the step.
-    ///
-    /// Sequences are unrolled in parallel on the current rayon pool; the result is the same to
-    /// the bit for any number of threads.
-    pub fn step<'a, E>(&mut self, batch: &[E]) -> Result<Losses, Error>
-    where
-        E: Copy + Into<Example<'a>>,
-    {
-        let (losses, gradients) = self.gradients(batch)?;
-        let answers = batch.iter().map(|&example| example.into().sequence.ops()).sum();
-        self.descend(losses, gradients, answers)
-    }
-
-    /// A step of Adam down these gradients, of a batch with so many answers.
-    fn descend(
+    /// A step of Adam down the gradients of a batch of this size and loss; none if it is empty.
+    pub(crate) fn descend(
         &mut self,
-        losses: Losses,
+        batch: usize,
+        loss: f64,
         mut gradients: Parameters,
-        answers: usize,
-    ) -> Result<Losses, Error> {
+    ) -> Result<(), Error> {
+        if batch == 0 {
+            return Ok(());
+        }
         let norm = norm(gradients.values());
-        if !norm.is_finite() || !losses.total.is_finite() {
+        if !norm.is_finite() || !loss.is_finite() {
             return Err(Error::Diverged(format!(
-                "training diverged at step {}: the loss is {} and the gradient's norm {norm}; \
+                "training diverged at step {}: the loss is {loss} and the gradient's norm {norm}; \
                  a lower learning rate or gradient clipping may help",
-                self.adam.steps, losses.total
+                self.adam.steps
             )));
         }
         if let Some(clip) = self.options.clip
@@ -184,12 +182,36 @@ impl Trainer {
         self.model.update(|parameters| {
             self.adam.step(self.options.learning_rate, &gradients, parameters);
         });
+        Ok(())
+    }
+}
+
+impl Trainer {
+    /// One step of Adam on a batch: forward, backward, update. Returns the losses before the step.
+    /// An empty batch takes no step.
+    ///
+    /// Sequences are unrolled in parallel on the current rayon pool; the result is the same to
+    /// the bit for any number of threads.
+    pub fn step<'a, E>(&mut self, batch: &[E]) -> Result<Losses, Error>
+    where
+        E: Copy + Into<Example<'a>>,
+    {
+        let (losses, gradients) = self.gradients(batch)?;
+        self.descend(batch.len(), losses.total, gradients)?;
+        self.note_accuracy(
+            &losses,
+            batch.iter().map(|&example| example.into().sequence.ops()).sum(),
+        );
+        Ok(losses)
+    }
+
+    /// Follows the share of right answers of a batch with so many.
+    fn note_accuracy(&mut self, losses: &Losses, answers: usize) {
         if answers > 0 {
             let accuracy = (losses.right as f64 / answers as f64) as f32;
             self.running_accuracy = RUNNING_ACCURACY_DECAY * self.running_accuracy
                 + (1.0 - RUNNING_ACCURACY_DECAY) * accuracy;
         }
-        Ok(losses)
     }
 
     /// The losses of a batch and their gradients, without a step.
@@ -231,7 +253,9 @@ impl Trainer {
     /// ```
     pub fn step_on(&mut self, batch: &[Transition<'_>]) -> Result<Losses, Error> {
         let (losses, gradients) = self.gradients_on(batch)?;
-        self.descend(losses, gradients, batch.len())
+        self.descend(batch.len(), losses.total, gradients)?;
+        self.note_accuracy(&losses, batch.len());
+        Ok(losses)
     }
 
     /// The losses of a batch of transitions and their gradients, without a step.
@@ -249,13 +273,13 @@ fn check_learning_rate(learning_rate: f32) -> Result<(), Error> {
     )))
 }
 
-fn check_teacher_probability(probability: f32, config: &Config) -> Result<(), Error> {
+fn check_teacher_probability(probability: f32, model: &impl Network) -> Result<(), Error> {
     if !(0.0..=1.0).contains(&probability) {
         return Err(Error::Input(format!(
             "the probability of teacher forcing is {probability}; expected a number from 0 to 1"
         )));
     }
-    if probability > 0.0 && !config.aims_in_training() {
+    if probability > 0.0 && !model.aims_in_training() {
         return Err(Error::Input(format!(
             "the probability of teacher forcing is {probability}, which needs a model with forcing \
              own or free"

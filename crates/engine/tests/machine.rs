@@ -6,7 +6,7 @@ mod machine_plain;
 use std::{fs, path::PathBuf};
 
 use machine_plain::Plain;
-use pgn_engine::{MachineNet, MachineSettings, MachineTrainer, SimdLevel};
+use pgn_engine::{Error, MachineNet, MachineSettings, SimdLevel, Trainer, TrainerOptions};
 use pgn_machines::{Action, Machine, Seen, Signature, View, programs};
 use rayon::ThreadPoolBuilder;
 use safetensors::SafeTensors;
@@ -53,7 +53,7 @@ fn losses_and_gradients_are_those_of_jax() {
     }
     for level in [SimdLevel::best(), SimdLevel::portable()] {
         let net = MachineNet::from_parameters(signature.clone(), settings, parameters.clone());
-        let trainer = MachineTrainer::new(net.unwrap().on_level(level));
+        let trainer = Trainer::new(net.unwrap().on_level(level), options(1e-3)).unwrap();
         let batch: Vec<_> = views.iter().zip(&actions).collect();
         let (losses, gradients) = trainer.gradients(&batch).unwrap();
         for (name, ours) in [
@@ -87,7 +87,7 @@ fn gradients_are_finite_differences_of_the_plain_loss() {
         let net = MachineNet::new(machine.signature().clone(), settings, 4).unwrap();
         let pairs: Vec<_> = machine.consistent().into_iter().step_by(37).collect();
         let batch = refs(&pairs);
-        let trainer = MachineTrainer::new(net.clone());
+        let trainer = Trainer::new(net.clone(), options(1e-3)).unwrap();
         let (losses, gradients) = trainer.gradients(&batch).unwrap();
         let mut plain = Plain::new(machine.signature(), &settings, net.parameters());
         let loss = |plain: &Plain| {
@@ -120,6 +120,24 @@ fn gradients_are_finite_differences_of_the_plain_loss() {
     }
 }
 
+fn options(learning_rate: f32) -> TrainerOptions {
+    TrainerOptions { learning_rate, ..TrainerOptions::default() }
+}
+
+/// Diverged training is reported as such, not as wrong input.
+#[test]
+fn divergence() {
+    let machine = machine("dsu");
+    let pairs = machine.consistent();
+    let net = MachineNet::new(machine.signature().clone(), MachineSettings::default(), 0).unwrap();
+    let mut trainer = Trainer::new(net, options(1e38)).unwrap();
+    let error = (0..20).find_map(|_| trainer.step(&refs(&pairs)).err());
+    assert!(matches!(error, Some(Error::Diverged(_))), "{error:?}");
+    let before = trainer.state();
+    assert_eq!(trainer.step(&[]).unwrap().total, 0.0);
+    assert_eq!(trainer.state().adam_steps, before.adam_steps);
+}
+
 #[test]
 fn training_has_the_same_bits_for_any_number_of_threads() {
     let machine = machine("splay");
@@ -129,12 +147,12 @@ fn training_has_the_same_bits_for_any_number_of_threads() {
         pool.install(|| {
             let settings = MachineSettings { k: 16, ..MachineSettings::default() };
             let net = MachineNet::new(machine.signature().clone(), settings, 1).unwrap();
-            let mut trainer = MachineTrainer::new(net);
+            let mut trainer = Trainer::new(net, options(1e-2)).unwrap();
             let losses: Vec<u64> = pairs
                 .chunks(45)
-                .map(|batch| trainer.step(&refs(batch), 1e-2).unwrap().total.to_bits())
+                .map(|batch| trainer.step(&refs(batch)).unwrap().total.to_bits())
                 .collect();
-            (bits(trainer.net().parameters().values()), losses)
+            (bits(trainer.model().parameters().values()), losses)
         })
     };
     let first = run(1);
@@ -166,26 +184,26 @@ fn training_resumes_with_the_same_bits_and_files_hold_a_network() {
     let pairs = machine.consistent();
     let settings = MachineSettings { k: 8, ..MachineSettings::default() };
     let net = || MachineNet::new(machine.signature().clone(), settings, 7).unwrap();
-    let mut through = MachineTrainer::new(net());
+    let mut through = Trainer::new(net(), options(1e-2)).unwrap();
     for _ in 0..20 {
-        through.step(&refs(&pairs), 1e-2).unwrap();
+        through.step(&refs(&pairs)).unwrap();
     }
-    let mut first = MachineTrainer::new(net());
+    let mut first = Trainer::new(net(), options(1e-2)).unwrap();
     for _ in 0..8 {
-        first.step(&refs(&pairs), 1e-2).unwrap();
+        first.step(&refs(&pairs)).unwrap();
     }
-    let mut second = MachineTrainer::resume(net(), first.state()).unwrap();
+    let mut second = Trainer::resume(net(), options(1e-2), first.state()).unwrap();
     for _ in 8..20 {
-        second.step(&refs(&pairs), 1e-2).unwrap();
+        second.step(&refs(&pairs)).unwrap();
     }
     assert_eq!(second.state(), through.state());
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    through.net().save(&path).unwrap();
+    through.model().save(&path).unwrap();
     let signature = machine.signature().clone();
     let loaded = MachineNet::load(signature.clone(), settings, &path).unwrap();
-    assert_eq!(loaded.parameters(), through.net().parameters());
+    assert_eq!(loaded.parameters(), through.model().parameters());
     let error = MachineNet::load(signature, MachineSettings::default(), &path).unwrap_err();
     assert!(error.to_string().contains("encoder.weight"), "{error}");
 }
@@ -205,9 +223,9 @@ fn views_and_settings_that_do_not_fit_are_refused() {
     assert!(spoil(|view| view.registers[0] = Seen::Node(77)).contains("node 77"));
     assert!(spoil(|view| view.pointers.push(Seen::Nil)).contains("pointers"));
     assert!(spoil(|view| view.controls[1] = Some(9)).contains("`second` is value 9"));
-    let mut trainer = MachineTrainer::new(net);
+    let mut trainer = Trainer::new(net, options(1e-3)).unwrap();
     let wrong = Action { next: 200, ..action };
-    assert!(trainer.step(&[(&good, &wrong)], 1e-3).is_err());
+    assert!(trainer.step(&[(&good, &wrong)]).is_err());
     for settings in [
         MachineSettings { k: 12, ..MachineSettings::default() },
         MachineSettings { rounds: 0, ..MachineSettings::default() },

@@ -39,7 +39,7 @@ fn round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     let zh = Config { attention_input: AttentionInput::Zh, ..config("pgn") };
-    for config in Config::PRESETS.map(config).into_iter().chain([zh]) {
+    for config in Config::PRESETS.iter().map(|name| config(name)).chain([zh]) {
         let model = Model::new(config.clone(), 5).unwrap();
         model.parameters().save(&path).unwrap();
         let read = Model::load(config.clone(), &path).unwrap();

@@ -2,8 +2,8 @@
 //! expected; never a panic.
 
 use pgn_engine::{
-    Aggregation, Candidates, Config, Example, Forcing, Graph, InputGraph, LossWeights, Model,
-    Parameters, TestLayers, Trainer, TrainerOptions,
+    Aggregation, Candidates, Config, Error, Example, Forcing, Graph, InputGraph, LossWeights,
+    Model, Parameters, TestLayers, Trainer, TrainerOptions,
 };
 use pgn_structures::{Feature, Operation, Sequence};
 
@@ -247,10 +247,42 @@ fn training_options() {
         assert_eq!(later.to_string(), message);
     }
     let state = Trainer::new(model, default).unwrap().state();
-    let other = preset("gnn");
-    assert!(Trainer::resume(other.clone(), default, state.clone()).is_err());
-    let moments = Parameters::zeros(&other);
+    let model = |name| Model::new(preset(name), 0).unwrap();
+    assert!(Trainer::resume(model("gnn"), default, state.clone()).is_err());
+    let moments = Parameters::zeros(&preset("gnn"));
     let mixed = pgn_engine::TrainerState { first_moment: moments, ..state.clone() };
-    assert!(Trainer::resume(preset("pgn"), default, mixed).is_err());
-    assert!(Trainer::resume(preset("pgn"), default, state).is_ok());
+    assert!(Trainer::resume(model("pgn"), default, mixed).is_err());
+    assert!(Trainer::resume(model("pgn"), default, state).is_ok());
+}
+
+/// An error about a config has the key of the setting as data.
+#[test]
+fn config_errors_have_a_key() {
+    let losses = LossWeights { masks: -1.0, ..preset("pgn").losses };
+    for (config, expected) in [
+        (Config { k: 7, ..preset("pgn") }, "k"),
+        (Config { losses, ..preset("pgn") }, "losses.masks"),
+        (Config { layers: 0, ..preset("pgn") }, "layers"),
+        (Config { layers: 2, ..preset("pgn-exact") }, "processor"),
+    ] {
+        match config.validate() {
+            Err(Error::InvalidConfig { key, .. }) => assert_eq!(key, expected),
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+}
+
+/// An empty batch takes no step of Adam.
+#[test]
+fn empty_batches() {
+    for name in ["pgn", "pgn-exact"] {
+        let model = Model::new(preset(name), 0).unwrap();
+        let mut trainer = Trainer::new(model, TrainerOptions::default()).unwrap();
+        let before = trainer.state();
+        assert_eq!(trainer.step::<Example>(&[]).unwrap().total, 0.0);
+        if name == "pgn-exact" {
+            assert_eq!(trainer.step_on(&[]).unwrap().total, 0.0);
+        }
+        assert_eq!(trainer.state(), before, "{name}");
+    }
 }

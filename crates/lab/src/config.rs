@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use pgn_engine::{Config, Given, Pointers, Preset};
+use pgn_engine::{Config, PointerSource, Pointers, Preset};
 use pgn_structures::{Sampling, Task};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -324,9 +324,9 @@ impl RunConfig {
                 return invalid("test.sequences is 0; expected at least 1".into());
             }
         }
-        let given = Preset::named(&self.model).ok().and_then(|preset| preset.given);
+        let given = Preset::named(&self.model).ok().map(|preset| preset.given);
         match (given, &self.data.teacher) {
-            (Some(Given::Teacher(_)), None) => invalid(format!(
+            (Some(PointerSource::Teacher(_)), None) => invalid(format!(
                 "model {} is given a trained model's pointers; name its run directory as \
                  data.teacher (--teacher DIR)",
                 self.model

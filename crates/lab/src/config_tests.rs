@@ -14,7 +14,7 @@ fn refused(settings: Table) -> String {
 fn round_trip_through_toml() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
-    for model in pgn_engine::Config::PRESETS {
+    for &model in pgn_engine::Config::PRESETS {
         for task in ["dsu", "lct"] {
             let mut config = RunConfig::defaults(task, model, 3).unwrap();
             config.learning_rate = 0.1 + 0.2;

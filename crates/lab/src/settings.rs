@@ -123,9 +123,10 @@ pub fn located(error: Error, path: &Path, over: &Table) -> Error {
     let (key, what) = match &error {
         Error::Config(what) => (first_key(what), what.clone()),
         // The network's own settings are named without their table.
-        Error::Engine(Engine::InvalidConfig(what)) => {
-            let key = format!("network.{}", first_key(what));
-            (key, format!("network.{what}"))
+        Error::Engine(Engine::InvalidConfig { key, what }) => {
+            let colon = if what.starts_with(key) { "" } else { ": " };
+            let said = what.strip_prefix(key.as_str()).unwrap_or(what);
+            (format!("network.{key}"), format!("network.{key}{colon}{said}"))
         }
         Error::Engine(Engine::UnknownModel { .. }) => ("model".to_owned(), what),
         Error::Structures(Structures::UnknownTask { .. }) => ("task".to_owned(), what),
@@ -206,9 +207,15 @@ mod tests {
         let path = folder.path().join("my.toml");
         std::fs::write(&path, "model = \"png\"\n[network]\nk = 7\n").unwrap();
         let at = |error: Error, over: &Table| located(error, &path, over).to_string();
-        let k = || Error::Engine(pgn_engine::Error::InvalidConfig("k is 7; expected 8".into()));
+        let invalid = |key: &str, what: &str| {
+            let (key, what) = (key.to_owned(), what.to_owned());
+            Error::Engine(pgn_engine::Error::InvalidConfig { key, what })
+        };
+        let k = || invalid("k", "k is 7; expected 8");
         let none = Table::new();
         assert!(at(k(), &none).ends_with("my.toml: line 3: network.k is 7; expected 8"));
+        let k_by_key = invalid("k", "expected a multiple of 8");
+        assert!(at(k_by_key, &none).ends_with("line 3: network.k: expected a multiple of 8"));
         let mut network = Table::new();
         network.insert("k".into(), 7.into());
         let over = Table::from_iter([("network".to_owned(), Value::Table(network))]);

@@ -192,7 +192,8 @@ impl<'a> Training<'a> {
             let checkpoint = Checkpoint::load(&path, &config_text, &config.network)?;
             let Checkpoint { epoch, trainer, best, seconds, .. } = checkpoint;
             (arithmetic, expected) = (checkpoint.arithmetic, checkpoint.metrics_crc32c);
-            (Trainer::resume(config.network.clone(), options, trainer)?, epoch, best, seconds)
+            let model = Model::from_parameters(config.network.clone(), trainer.parameters.clone())?;
+            (Trainer::resume(model, options, trainer)?, epoch, best, seconds)
         } else {
             let given = run.file(files::INITIAL);
             let model = if given.exists() {

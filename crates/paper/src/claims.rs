@@ -327,7 +327,7 @@ mod tests {
     fn the_papers_own() -> Collection {
         let mut runs = Vec::new();
         for task in TASKS {
-            for model in pgn_engine::Config::PRESETS {
+            for &model in pgn_engine::Config::PRESETS {
                 let mut test = Vec::new();
                 for nodes in [20, 50, 100, 200] {
                     let Some(f1) = numbers().f1(task, model, nodes) else { continue };

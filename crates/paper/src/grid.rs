@@ -24,7 +24,7 @@ impl Selection {
     pub fn full() -> Selection {
         Selection {
             tasks: Task::of_paper().map(str::to_owned).collect(),
-            models: Config::PRESETS.map(str::to_owned).into(),
+            models: Config::PRESETS.iter().map(|name| (*name).to_owned()).collect(),
             seeds: (0..5).collect(),
         }
     }

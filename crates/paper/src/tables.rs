@@ -73,7 +73,7 @@ pub fn of_task(runs: &Collection, task: &str) -> Vec<Table> {
 
 /// All groups of runs on a task: the paper's models in its order, then the others.
 pub fn in_order<'a>(runs: &'a Collection, task: &str) -> Vec<Group<'a, Results>> {
-    rows_of(runs, task, &Config::PRESETS, true)
+    rows_of(runs, task, Config::PRESETS, true)
 }
 
 /// The groups of runs on a task whose model is in `order`, in that order; then, if asked for,

@@ -26,9 +26,7 @@ fn the_page_draws_a_model_in_the_ink_of_the_figures() {
 fn every_model_has_a_line_of_its_own() {
     let palette = include_str!("../web/src/palette.ts");
     let mut strokes = Vec::new();
-    for model in
-        pgn_engine::Preset::ALL.map(|preset| preset.name).into_iter().chain(["pgn-machine"])
-    {
+    for model in pgn_engine::Preset::ALL.iter().map(|preset| preset.name).chain(["pgn-machine"]) {
         let found = rules(STYLES).find(|(name, _)| *name == model);
         let (_, rest) = found.unwrap_or_else(|| panic!("style.css has no rule for {model}"));
         assert!(palette.contains(&format!("'{model}'")), "palette.ts does not know {model}");

@@ -40,7 +40,7 @@ mod step;
 mod training;
 mod transition;
 
-use crate::{Config, Parameters, SimdLevel, spare::Spare};
+use crate::{Config, Parameters, SimdLevel, buffer_pool::BufferPool};
 
 pub(crate) use run::{LEFT_ALONE, Run};
 pub use settings::{Iterated, Participants, ProcessorKind, Relation};
@@ -54,7 +54,7 @@ pub(crate) struct Network {
     pub config: Config,
     pub level: SimdLevel,
     weights: Weights,
-    tapes: Spare<Tape>,
+    tapes: BufferPool<Tape>,
 }
 
 impl Network {
@@ -65,7 +65,7 @@ impl Network {
         parameters: &Parameters,
     ) -> Network {
         let weights = Weights::new(config, settings, parameters);
-        Network { config: config.clone(), level, weights, tapes: Spare::new() }
+        Network { config: config.clone(), level, weights, tapes: BufferPool::default() }
     }
 
     /// Takes other weights.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttentionInput, Config, Error, Forcing, Graph, Pointers};
+use crate::{AttentionInput, Candidates, Config, Error, Forcing, Graph, Pointers, error::require};
 
 /// How latents are computed from features, pointers and messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -108,57 +108,63 @@ impl Iterated {
 
     /// Whether these settings and the rest of the config go together.
     pub(crate) fn validate(&self, config: &Config) -> Result<(), Error> {
-        let invalid = |what: &str| Err(Error::InvalidConfig(what.into()));
-        if !(1..=4096).contains(&self.steps) {
-            return invalid("processor.iterated.steps is out of range; expected 1 to 4096");
-        }
-        if self.more_steps > 4096 {
-            return invalid("processor.iterated.more_steps is too large; expected at most 4096");
-        }
-        if self.steps_per_depth > 64 {
-            return invalid("processor.iterated.steps_per_depth is too large; expected at most 64");
-        }
+        require(
+            (1..=4096).contains(&self.steps),
+            "processor.iterated.steps",
+            "processor.iterated.steps is out of range; expected 1 to 4096",
+        )?;
+        require(
+            self.more_steps <= 4096,
+            "processor.iterated.more_steps",
+            "processor.iterated.more_steps is too large; expected at most 4096",
+        )?;
+        require(
+            self.steps_per_depth <= 64,
+            "processor.iterated.steps_per_depth",
+            "processor.iterated.steps_per_depth is too large; expected at most 64",
+        )?;
         let order = |relation: &Relation| Relation::ALL.iter().position(|one| one == relation);
-        if self.relations.is_empty() || !self.relations.is_sorted_by(|a, b| order(a) < order(b)) {
-            return invalid(
-                "processor.iterated.relations: expected one or more of parent, children and global, in this order",
-            );
-        }
-        if self.cap.is_some_and(|cap| !cap.is_finite() || cap <= 0.0) {
-            return invalid("processor.iterated.cap: expected a finite number above 0");
-        }
-        if config.graph != Graph::Symmetric
-            || config.pointers != Pointers::Masked
-            || config.forcing != Forcing::Teacher
-            || config.attention_input != AttentionInput::Zh
-            || config.losses.dgm != 0.0
-        {
-            return invalid(
-                "an iterated processor needs graph symmetric, pointers masked, forcing teacher, \
-                 attention_input zh and no dgm loss",
-            );
-        }
-        if config.layers != 1 || !config.test_layers.is_default() || config.pointer_processor {
-            return invalid(
-                "layers, test_layers and pointer_processor are settings of the paper's processor; \
-                 an iterated one has steps",
-            );
-        }
-        if !config.pointer_types.is_empty() || !config.input_graph.is_default() {
-            return invalid("an iterated processor has one pointer per node and no input graph");
-        }
-        if !config.message_aggregation.is_max() || !config.readout_aggregation.is_max() {
-            return invalid(
-                "an iterated processor requires message_aggregation and readout_aggregation max",
-            );
-        }
-        if self.participants == Participants::Reached
-            && config.candidates != crate::Candidates::Visited
-        {
-            return invalid(
-                "participants = \"reached\" requires candidates = \"visited\": other nodes have no keys",
-            );
-        }
-        Ok(())
+        require(
+            !self.relations.is_empty() && self.relations.is_sorted_by(|a, b| order(a) < order(b)),
+            "processor.iterated.relations",
+            "processor.iterated.relations: expected one or more of parent, children and global, in \
+             this order",
+        )?;
+        require(
+            self.cap.is_none_or(|cap| cap.is_finite() && cap > 0.0),
+            "processor.iterated.cap",
+            "processor.iterated.cap: expected a finite number above 0",
+        )?;
+        require(
+            config.graph == Graph::Symmetric
+                && config.pointers == Pointers::Masked
+                && config.forcing == Forcing::Teacher
+                && config.attention_input == AttentionInput::Zh
+                && config.losses.dgm == 0.0,
+            "processor",
+            "an iterated processor needs graph symmetric, pointers masked, forcing teacher, \
+             attention_input zh and no dgm loss",
+        )?;
+        require(
+            config.layers == 1 && config.test_layers.is_default() && !config.pointer_processor,
+            "processor",
+            "layers, test_layers and pointer_processor are settings of the paper's processor; an \
+             iterated one has steps",
+        )?;
+        require(
+            config.pointer_types.is_empty() && config.input_graph.is_default(),
+            "processor",
+            "an iterated processor has one pointer per node and no input graph",
+        )?;
+        require(
+            config.message_aggregation.is_max() && config.readout_aggregation.is_max(),
+            "processor",
+            "an iterated processor requires message_aggregation and readout_aggregation max",
+        )?;
+        require(
+            self.participants == Participants::All || config.candidates == Candidates::Visited,
+            "processor.iterated.participants",
+            "participants = \"reached\" requires candidates = \"visited\": other nodes have no keys",
+        )
     }
 }

@@ -48,4 +48,3 @@ pub use decisions::Prediction;
 pub use losses::MachineLosses;
 pub use net::MachineNet;
 pub use settings::MachineSettings;
-pub use trainer::{MachineTrainer, MachineTrainerState};

@@ -11,11 +11,15 @@ use super::{
     decisions::decide,
     graph::check_view,
     layout::{CONTROLLER, ENCODER, Layout, MESSAGE, NODE},
+    losses::Scratch,
     rounds::{Tape, forward},
     scores::Scores,
-    weights::Weights,
+    weights::{Gradients, Weights},
 };
-use crate::{Error, Initialisation, Parameters, SimdLevel, simd::with_simd, spare::Spare};
+use crate::{
+    Error, Initialisation, Parameters, SimdLevel, buffer_pool::BufferPool, error::require,
+    simd::with_simd,
+};
 
 /// Views whose outputs are computed together. Their bits do not depend on it.
 const GROUP: usize = 16;
@@ -33,7 +37,7 @@ const GROUP: usize = 16;
 /// assert!(action.check(view, machine.signature()).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MachineNet {
     signature: Signature,
     settings: MachineSettings,
@@ -41,21 +45,14 @@ pub struct MachineNet {
     parameters: Parameters,
     weights: Weights,
     level: SimdLevel,
-    tapes: Spare<Tape>,
+    pools: Pools,
 }
 
-impl Clone for MachineNet {
-    fn clone(&self) -> Self {
-        MachineNet {
-            signature: self.signature.clone(),
-            settings: self.settings,
-            layout: self.layout.clone(),
-            parameters: self.parameters.clone(),
-            weights: self.weights.clone(),
-            level: self.level,
-            tapes: Spare::new(),
-        }
-    }
+/// Buffers that are used again.
+#[derive(Clone, Debug, Default)]
+pub struct Pools {
+    pub tapes: BufferPool<(Tape, Scratch)>,
+    pub gradients: BufferPool<Gradients>,
 }
 
 impl MachineNet {
@@ -66,7 +63,7 @@ impl MachineNet {
         seed: u64,
     ) -> Result<MachineNet, Error> {
         settings.check()?;
-        signature.check().map_err(Error::InvalidConfig)?;
+        check_signature(&signature)?;
         let parameters = initial(&Layout::new(&signature, &settings), seed);
         MachineNet::from_parameters(signature, settings, parameters)
     }
@@ -78,7 +75,7 @@ impl MachineNet {
         parameters: Parameters,
     ) -> Result<MachineNet, Error> {
         settings.check()?;
-        signature.check().map_err(Error::InvalidConfig)?;
+        check_signature(&signature)?;
         let layout = Layout::new(&signature, &settings);
         if layout.zeros().tensors() != parameters.tensors() {
             return Err(Error::Input(format!(
@@ -87,8 +84,8 @@ impl MachineNet {
             )));
         }
         let weights = Weights::of(&layout, &parameters);
-        let (level, tapes) = (SimdLevel::best(), Spare::new());
-        Ok(MachineNet { signature, settings, layout, parameters, weights, level, tapes })
+        let (level, pools) = (SimdLevel::best(), Pools::default());
+        Ok(MachineNet { signature, settings, layout, parameters, weights, level, pools })
     }
 
     /// The network in the bytes of a `model.safetensors`; `path` is named in errors.
@@ -99,7 +96,7 @@ impl MachineNet {
         path: &Path,
     ) -> Result<MachineNet, Error> {
         settings.check()?;
-        signature.check().map_err(Error::InvalidConfig)?;
+        check_signature(&signature)?;
         let zeros = Layout::new(&signature, &settings).zeros();
         MachineNet::from_parameters(signature, settings, zeros.filled_from(bytes, path)?)
     }
@@ -159,7 +156,7 @@ impl MachineNet {
     }
 
     fn group<'a>(&self, views: impl Iterator<Item = &'a View> + Clone) -> Vec<Prediction> {
-        let mut tape = self.tapes.take(Tape::default);
+        let (mut tape, scratch) = self.pools.tapes.take(Default::default);
         tape.graph.build(&self.layout, views);
         let (settings, layout, weights) = self.parts();
         let predictions = with_simd!(self.level, simd => {
@@ -171,7 +168,7 @@ impl MachineNet {
                 |view| decide(simd, scores, view, &mut row)
             ).collect()
         });
-        self.tapes.put_back(tape);
+        self.pools.tapes.put_back((tape, scratch));
         predictions
     }
 
@@ -179,15 +176,23 @@ impl MachineNet {
         (&self.settings, &self.layout, &self.weights)
     }
 
+    pub(super) fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
     pub(super) fn level(&self) -> SimdLevel {
         self.level
     }
 
     /// Changes the weights.
-    pub(super) fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Parameters)) {
         change(&mut self.parameters);
         self.weights = Weights::of(&self.layout, &self.parameters);
     }
+}
+
+fn check_signature(signature: &Signature) -> Result<(), Error> {
+    signature.check().or_else(|what| require(false, "program", what))
 }
 
 /// Fresh weights: normal, cut at 2σ, biases zero. σ = 1/√(how many numbers a layer adds up in a

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, error::require};
 
 /// The choices of a [`MachineNet`](crate::MachineNet); the default is what is trained and
 /// certified.
@@ -26,17 +26,12 @@ impl Default for MachineSettings {
 impl MachineSettings {
     /// Refuses what the engine cannot compute with.
     pub fn check(&self) -> Result<(), Error> {
-        let refuse = |trouble: String| Err(Error::InvalidConfig(trouble));
         let MachineSettings { k, rounds, cap } = *self;
-        if k == 0 || !k.is_multiple_of(8) || k > 1024 {
-            return refuse(format!("k is {k}; expected a multiple of 8 from 8 to 1024"));
-        }
-        if rounds == 0 || rounds > 64 {
-            return refuse(format!("rounds is {rounds}; expected 1 to 64"));
-        }
-        if !(cap.is_finite() && cap > 0.0) {
-            return refuse(format!("cap is {cap}; expected a finite number above 0"));
-        }
-        Ok(())
+        let what = format!("k is {k}; expected a multiple of 8 from 8 to 1024");
+        require((8..=1024).contains(&k) && k.is_multiple_of(8), "k", what)?;
+        let what = format!("rounds is {rounds}; expected 1 to 64");
+        require((1..=64).contains(&rounds), "rounds", what)?;
+        let what = format!("cap is {cap}; expected a finite number above 0");
+        require(cap.is_finite() && cap > 0.0, "cap", what)
     }
 }

@@ -169,7 +169,7 @@ impl Lesson<'_> {
         gradients: &mut WeightGradients,
     ) {
         let Lesson { config, weights, .. } = *self;
-        let (k, n, heads) = (config.k, tape.n, config.heads());
+        let (k, n, heads) = (config.k, tape.n, config.channels());
         let at = t % tape.block * n;
         let z = &tape.z[t * n * k..][..n * k];
         let after = (t + 1) * n * k..(t + 2) * n * k;

@@ -36,7 +36,7 @@ pub fn training_flop(config: &Config, sequence: Sequence<'_>) -> u64 {
 /// k × k blocks a node and layer, of all processors: receiver and sender of every head, and all
 /// parts of update.
 fn blocks(config: &Config) -> u64 {
-    let each = if config.graph == Graph::SelfOnly { 3 } else { 3 * config.heads() + 1 };
+    let each = if config.graph == Graph::SelfOnly { 3 } else { 3 * config.channels() + 1 };
     (config.processors() * each) as u64
 }
 

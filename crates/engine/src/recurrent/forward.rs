@@ -116,7 +116,7 @@ impl Lesson<'_> {
         let carried = &tape.passes[config.layers - 1].h[here];
         let sent = &mut tape.sent;
         encode(simd, &context, Encoding { first: 0, fixed: &tape.fixed, h: carried, z, sent });
-        let heads = config.heads();
+        let heads = config.channels();
         let neighbours = &mut tape.neighbours[t * heads..][..heads];
         neighbours[0].rebuild(config.graph, context.pointers);
         for (further, neighbours) in tape.further.iter().zip(&mut neighbours[1..]) {

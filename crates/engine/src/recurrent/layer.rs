@@ -32,7 +32,7 @@ pub struct Layer {
 
 impl Layer {
     pub fn new(config: &Config, names: &LayerNames, parameters: &Parameters) -> Layer {
-        let (k, heads, width) = (config.k, config.heads(), mix_width(config));
+        let (k, heads, width) = (config.k, config.channels(), mix_width(config));
         let update_width = (heads + 1) * k;
         let update = parameters.tensor(names.update[0]);
         let update_x = transposed(update, update_width, 0, k, k);
@@ -90,13 +90,13 @@ impl LayerGradients {
             mix: vec![0.0; k * width],
             sender_t: vec![0.0; if has_sparse_senders(config) { k * k } else { 0 }],
             mix_bias: vec![0.0; width],
-            update_m: vec![0.0; config.heads() * k * k],
+            update_m: vec![0.0; config.channels() * k * k],
         }
     }
 
     /// Undoes the layout.
     pub fn unpack(&self, config: &Config, names: &LayerNames, into: &mut Parameters) {
-        let (k, heads, width) = (config.k, config.heads(), mix_width(config));
+        let (k, heads, width) = (config.k, config.channels(), mix_width(config));
         let mix = Rows::new(&self.mix, width);
         for (head, name) in names.messages.iter().enumerate() {
             let message = into.tensor_mut(name[0]);
@@ -131,7 +131,7 @@ pub fn has_sparse_senders(config: &Config) -> bool {
 }
 
 fn mix_width(config: &Config) -> usize {
-    let blocks = if config.graph == Graph::SelfOnly { 2 } else { 2 * config.heads() + 1 };
+    let blocks = if config.graph == Graph::SelfOnly { 2 } else { 2 * config.channels() + 1 };
     blocks * config.k
 }
 

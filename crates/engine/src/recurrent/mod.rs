@@ -23,7 +23,7 @@ mod tape;
 mod training;
 mod weights;
 
-use crate::{Config, Parameters, Search, SimdLevel, spare::Spare};
+use crate::{Config, Parameters, Search, SimdLevel, buffer_pool::BufferPool};
 
 pub(crate) use layer::Layer;
 pub(crate) use run::Run;
@@ -39,8 +39,8 @@ pub(crate) struct Network {
     pub level: SimdLevel,
     pub search: Search,
     pub weights: Weights,
-    tapes: Spare<Tape>,
-    gradients: Spare<WeightGradients>,
+    tapes: BufferPool<Tape>,
+    gradients: BufferPool<WeightGradients>,
 }
 
 impl Network {
@@ -50,8 +50,8 @@ impl Network {
             level,
             search: Search::default(),
             weights: Weights::new(config, parameters),
-            tapes: Spare::new(),
-            gradients: Spare::new(),
+            tapes: BufferPool::default(),
+            gradients: BufferPool::default(),
         }
     }
 

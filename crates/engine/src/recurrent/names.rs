@@ -44,7 +44,7 @@ impl LayerNames {
     /// The processor that the answer is read from (0), or the one that only pointers read (1).
     pub fn of(config: &Config, processor: usize) -> LayerNames {
         LayerNames {
-            messages: MESSAGES[processor][..config.heads()].to_vec(),
+            messages: MESSAGES[processor][..config.channels()].to_vec(),
             update: UPDATES[processor],
         }
     }

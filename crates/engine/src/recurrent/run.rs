@@ -77,11 +77,11 @@ impl Run {
             h: (0..config.processors()).map(|_| zeros(true, n * k)).collect(),
             between: zeros(config.layers > 1 || !config.test_layers.is_default(), n * k),
             z: zeros(true, n * k),
-            sent: zeros(config.graph != Graph::SelfOnly, n * config.heads() * k),
+            sent: zeros(config.graph != Graph::SelfOnly, n * config.channels() * k),
             by_all: zeros(true, k),
             top: zeros(true, 2 * k),
             zh: zeros(reads_zh, 2 * n * k),
-            neighbours: vec![Neighbours::default(); config.heads()],
+            neighbours: vec![Neighbours::default(); config.channels()],
             input: Neighbours::of_edges(if config.input_graph.is_default() { 0 } else { n }, &[]),
             further: vec![(0..n as Node).collect(); config.pointer_types.len()],
             further_moved: false,
@@ -141,7 +141,7 @@ impl Run {
             match config.input_graph {
                 InputGraph::None => {}
                 InputGraph::Edges => self.neighbours[0].merge(&self.input),
-                InputGraph::Head => self.neighbours[config.heads() - 1].copy(&self.input),
+                InputGraph::Head => self.neighbours[config.channels() - 1].copy(&self.input),
             }
         }
         self.top.fill(config.readout_aggregation.nothing());
@@ -298,7 +298,7 @@ fn encode_all<S: Simd>(simd: S, context: &StepContext, all: Encoding) {
     let nodes = block(n);
     let size = nodes * k;
     // Deep Sets send nothing; their blocks get empty slices.
-    let sent = in_blocks(all.sent, size * context.config.heads(), n.div_ceil(nodes));
+    let sent = in_blocks(all.sent, size * context.config.channels(), n.div_ceil(nodes));
     let read = all.h.par_chunks(size).zip(all.fixed.par_chunks(size));
     let blocks = read.zip(all.z.par_chunks_mut(size).zip(sent)).with_max_len(1);
     blocks.enumerate().for_each(|(i, ((h, fixed), (z, sent)))| {

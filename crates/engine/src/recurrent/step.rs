@@ -271,7 +271,7 @@ impl Scratch {
     /// Makes room for a model.
     pub fn fit(&mut self, config: &Config) {
         // A view of any head's columns has as many whole rows.
-        let heads = config.heads();
+        let heads = config.channels();
         self.mixed.resize((ROWS * (heads + 1) + heads) * config.k, 0.0);
         self.m.resize(ROWS * config.k, 0.0);
     }

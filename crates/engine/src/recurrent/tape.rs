@@ -79,7 +79,7 @@ const BLOCK_ROWS: usize = 128;
 impl Tape {
     /// Makes room for a sequence.
     pub fn fit(&mut self, config: &Config, mix_width: usize, n: usize, ops: usize) {
-        let (k, w, heads) = (config.k, config.attention_width(), config.heads());
+        let (k, w, heads) = (config.k, config.attention_width(), config.channels());
         let padded = n.next_multiple_of(LANES);
         (self.n, self.ops, self.padded) = (n, ops, padded);
         self.block = (BLOCK_ROWS / n).clamp(1, ops.max(1));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgn_engine::{MachineTrainerState, Parameters};
+use pgn_engine::{Parameters, TrainerState};
 use pgn_structures::files::{TensorReader, TensorWriter};
 
 use crate::{Error, Result, files};
@@ -13,7 +13,7 @@ const FORMAT: &str = "pgn-machine-checkpoint-1";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// Weights, moments and steps.
-    pub state: MachineTrainerState,
+    pub state: TrainerState,
     /// The training views that are repeated, as of the last evaluation.
     pub hard: Vec<u32>,
     /// Seconds of training so far.
@@ -36,7 +36,7 @@ impl Checkpoint {
         file.u32("hard", &[self.hard.len()], &self.hard);
         file.metadata("format", FORMAT);
         file.metadata("config", config);
-        file.metadata("steps", self.state.steps);
+        file.metadata("steps", self.state.adam_steps);
         file.metadata("seconds", self.seconds);
         file.metadata("metrics", &self.metrics);
         if !self.arithmetic.is_empty() {
@@ -72,11 +72,12 @@ impl Checkpoint {
         let hard = file.shape("hard").unwrap_or_default();
         let number = |key: &str| file.parse::<f64>(key, "a number");
         let checkpoint = Checkpoint {
-            state: MachineTrainerState {
+            state: TrainerState {
                 parameters: tensor("parameters")?,
                 first_moment: tensor("first_moment")?,
                 second_moment: tensor("second_moment")?,
-                steps: file.parse("steps", "a number").map_err(|e| damaged(e.to_string()))?,
+                adam_steps: file.parse("steps", "a number").map_err(|e| damaged(e.to_string()))?,
+                running_accuracy: 0.5,
             },
             hard: file.u32("hard", &hard).map_err(|e| damaged(e.to_string()))?,
             seconds: number("seconds").map_err(|e| damaged(e.to_string()))?,
@@ -93,7 +94,7 @@ impl Checkpoint {
     }
 
     fn parts(&self) -> [(&'static str, &[f32]); 3] {
-        let MachineTrainerState { parameters, first_moment, second_moment, .. } = &self.state;
+        let TrainerState { parameters, first_moment, second_moment, .. } = &self.state;
         [
             ("parameters", parameters.values()),
             ("first_moment", first_moment.values()),
@@ -103,7 +104,7 @@ impl Checkpoint {
 
     fn checksum(&self) -> u32 {
         let mut text =
-            format!("{} {} {} {:?}", self.state.steps, self.seconds, self.metrics, self.hard);
+            format!("{} {} {} {:?}", self.state.adam_steps, self.seconds, self.metrics, self.hard);
         if !self.arithmetic.is_empty() {
             text += &format!(" {:?}", self.arithmetic);
         }

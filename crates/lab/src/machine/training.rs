@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgn_engine::{MachineLosses, MachineNet, MachineTrainer, SimdLevel};
+use pgn_engine::{MachineLosses, MachineNet, SimdLevel, Trainer, TrainerOptions};
 use pgn_machines::{Action, Machine, View};
 use pgn_structures::Stream;
 use serde::{Deserialize, Serialize};
@@ -185,12 +185,13 @@ pub fn train_machine(
     }
     let views = Views::of(config, &machine)?;
     let mut arithmetic = Vec::new();
+    let options = TrainerOptions::default();
     let (mut trainer, mut metrics, mut hard, before) = if path.exists() {
         let found = Checkpoint::load(&path, &text, fresh.parameters())?;
         arithmetic = found.arithmetic;
-        (MachineTrainer::resume(fresh, found.state)?, found.metrics, found.hard, found.seconds)
+        (Trainer::resume(fresh, options, found.state)?, found.metrics, found.hard, found.seconds)
     } else {
-        (MachineTrainer::new(fresh), String::new(), Vec::new(), 0.0)
+        (Trainer::new(fresh, options)?, String::new(), Vec::new(), 0.0)
     };
     let mut notes: Vec<String> =
         note_arithmetic(&mut arithmetic, SimdLevel::best().name()).into_iter().collect();
@@ -200,11 +201,12 @@ pub fn train_machine(
     while trainer.steps() < config.epochs {
         let step = trainer.steps();
         let batch = batches.of_step(step, &hard);
-        let losses = trainer.step(&batch, learning_rate(config, step))?;
+        trainer.set_learning_rate(learning_rate(config, step))?;
+        let losses = trainer.step(&batch)?;
         let step = step + 1;
         if step % config.evaluate_every == 0 || step == config.epochs {
             let of = views.train.len();
-            let judged = judge(trainer.net(), &views.train)?;
+            let judged = judge(trainer.model(), &views.train)?;
             metrics += &line(step, &losses, (judged.right, of), judged.margin);
             let right = judged.right;
             hard = judged.hard;
@@ -232,7 +234,7 @@ pub fn train_machine(
         }
     }
     let seconds = before + started.elapsed().as_secs_f64();
-    let net = trainer.net().clone();
+    let net = trainer.model().clone();
     dir.write(files::MODEL, &net.parameters().to_bytes())?;
     let run = MachineRun::new(config.clone(), machine, net);
     let mut results = match finish(&run, &views, seconds, Stop::when(session.stop)) {

@@ -4,23 +4,24 @@ use std::sync::{Mutex, PoisonError};
 
 /// Buffers not in use at the moment. A clone has none.
 ///
-/// Tasks on any thread borrow one each, and memory that was touched
-/// for the last batch serves the next.
+/// Tasks on any thread borrow one each, and memory that was touched for the last batch serves the
+/// next.
 #[derive(Debug)]
-pub struct Spare<T>(Mutex<Vec<T>>);
+pub struct BufferPool<T>(Mutex<Vec<T>>);
 
-impl<T> Clone for Spare<T> {
-    fn clone(&self) -> Spare<T> {
-        Spare::new()
+impl<T> Clone for BufferPool<T> {
+    fn clone(&self) -> BufferPool<T> {
+        BufferPool::default()
     }
 }
 
-impl<T> Spare<T> {
-    /// Nothing to spare.
-    pub const fn new() -> Spare<T> {
-        Spare(Mutex::new(Vec::new()))
+impl<T> Default for BufferPool<T> {
+    fn default() -> BufferPool<T> {
+        BufferPool(Mutex::new(Vec::new()))
     }
+}
 
+impl<T> BufferPool<T> {
     /// A buffer that was put back, or a new one.
     pub fn take(&self, new: impl FnOnce() -> T) -> T {
         // A panic while the lock was held leaves the list intact.
