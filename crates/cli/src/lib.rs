@@ -143,6 +143,7 @@ pub fn run_with(
         Ok(program) => {
             let found = program.structure.as_deref().map(find).transpose();
             let done = found.and_then(|own| {
+                pgn_engine::SimdLevel::chosen()?;
                 own.map_or(Ok(()), own::set)?;
                 program.command.run()
             });

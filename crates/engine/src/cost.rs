@@ -5,7 +5,7 @@
 //! algebra can avoid: messages cost O(n·k²) for every graph, query and key are folded, rows without a
 //! pointer to aim are skipped. Element-wise work is not counted.
 
-use fearless_simd::{f32x8, prelude::*};
+use fearless_simd::prelude::*;
 use pgn_structures::Sequence;
 
 use crate::{Config, SimdLevel, iterated, recurrent, simd::with_simd};
@@ -39,8 +39,8 @@ fn measured_peak<S: Simd>(simd: S) -> f64 {
     /// Enough chains to hide the latency of a multiply-add, few enough for the registers.
     const CHAINS: usize = 12;
     const ROUNDS: u32 = 200_000;
-    let factor = f32x8::splat(simd, std::hint::black_box(0.999));
-    let mut chains = [f32x8::splat(simd, 1.0); CHAINS];
+    let factor = S::f32s::splat(simd, std::hint::black_box(0.999));
+    let mut chains = [S::f32s::splat(simd, 1.0); CHAINS];
     // The best of several short spells: longer ones are interrupted by whatever else runs. (A plain
     // loop: a closure would be compiled without the instructions that are being measured.)
     let mut best = f64::INFINITY;
@@ -54,7 +54,7 @@ fn measured_peak<S: Simd>(simd: S) -> f64 {
         best = best.min(start.elapsed().as_secs_f64());
     }
     std::hint::black_box(chains.map(|chain| chain.to_array()));
-    f64::from(ROUNDS) * (CHAINS * 8 * 2) as f64 / best
+    f64::from(ROUNDS) * (CHAINS * S::f32s::LEN * 2) as f64 / best
 }
 
 #[cfg(test)]

@@ -78,11 +78,11 @@ pub fn weighted_sum<S: Simd>(simd: S, d: &[f32], rows: &[f32], into: &mut [f32])
         let (pairs, rest) = d.as_chunks::<2>();
         let mut rows = rows.chunks_exact(2 * k);
         for (&[first, second], rows) in pairs.iter().zip(&mut rows) {
-            even = f32x8::splat(simd, first).mul_add(load(simd, rows, at), even);
-            odd = f32x8::splat(simd, second).mul_add(load(simd, rows, k + at), odd);
+            even = f32x8::splat(simd, first).mul_add_precise(load(simd, rows, at), even);
+            odd = f32x8::splat(simd, second).mul_add_precise(load(simd, rows, k + at), odd);
         }
         if let &[last] = rest {
-            even = f32x8::splat(simd, last).mul_add(load(simd, rows.remainder(), at), even);
+            even = f32x8::splat(simd, last).mul_add_precise(load(simd, rows.remainder(), at), even);
         }
         store(load(simd, into, at) + (even + odd), into, at);
     }

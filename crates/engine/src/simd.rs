@@ -1,54 +1,92 @@
 //! Which instructions the kernels use, chosen once at run time.
+//!
+//! One arithmetic for all of them: products are chains of fused multiply-adds, sums over rows have
+//! eight lanes and a fixed order of reduction, whatever the width of a register. So a level decides
+//! how fast a result comes, never its bits.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use std::{env, sync::OnceLock};
+
 use fearless_simd::Level;
+
+use crate::Error;
 
 /// The token of the level every machine of this architecture has.
 #[cfg(target_arch = "x86_64")]
-pub type Baseline = fearless_simd::Sse2;
+type Baseline = fearless_simd::Sse2;
 #[cfg(target_arch = "aarch64")]
-pub type Baseline = fearless_simd::Neon;
+type Baseline = fearless_simd::Neon;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub type Baseline = fearless_simd::Fallback;
+type Baseline = fearless_simd::Fallback;
 
-/// A set of instructions to compute with. Results agree between levels to rounding, and to the bit
-/// within one.
+/// A set of instructions to compute with. All give the same bits.
 #[derive(Clone, Copy, Debug)]
-pub enum SimdLevel {
-    /// AVX2 and FMA, on x86-64 machines that have them.
+pub struct SimdLevel(pub(crate) Token);
+
+/// Proof that this machine has the instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Token {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(fearless_simd::Avx512),
     #[cfg(target_arch = "x86_64")]
     Avx2(fearless_simd::Avx2),
-    /// What every machine of this architecture has: SSE2, NEON, or plain scalars.
     Portable(Baseline),
 }
 
 impl SimdLevel {
-    /// The highest level of this machine.
-    pub fn best() -> SimdLevel {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(token) = Level::new().as_avx2() {
-            return SimdLevel::Avx2(token);
-        }
-        SimdLevel::portable()
-    }
+    /// The environment variable that overrides the choice, by [`SimdLevel::name`].
+    pub const VARIABLE: &str = "PGN_SIMD";
 
-    /// The level without run-time choices.
-    pub fn portable() -> SimdLevel {
+    /// The levels of this machine, the fastest first.
+    pub fn all() -> Vec<SimdLevel> {
+        let level = Level::new();
         #[cfg(target_arch = "x86_64")]
-        let token = Level::new().as_sse2();
+        let tokens = [
+            level.as_avx512().map(Token::Avx512),
+            level.as_avx2().map(Token::Avx2),
+            level.as_sse2().map(Token::Portable),
+        ];
         #[cfg(target_arch = "aarch64")]
-        let token = Level::new().as_neon();
+        let tokens = [level.as_neon().map(Token::Portable)];
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let token = Some(fearless_simd::Fallback::new());
-        SimdLevel::Portable(token.unwrap_or_else(|| unreachable!("part of the architecture")))
+        let tokens = [level.is_fallback().then(|| Token::Portable(Baseline::new()))];
+        tokens.into_iter().flatten().map(SimdLevel).collect()
     }
 
-    /// A short name for reports.
+    /// The level that [`SimdLevel::VARIABLE`] names, else the fastest of this machine.
+    pub fn chosen() -> Result<SimdLevel, Error> {
+        let levels = SimdLevel::all();
+        let Some(name) = env::var_os(SimdLevel::VARIABLE) else { return Ok(levels[0]) };
+        levels.iter().copied().find(|level| name == level.name()).ok_or_else(|| {
+            let names: Vec<_> = levels.iter().map(|level| level.name()).collect();
+            Error::Input(format!(
+                "{} is {name:?}; this machine has {}",
+                SimdLevel::VARIABLE,
+                names.join(", ")
+            ))
+        })
+    }
+
+    /// The same, chosen once, and the fastest where the choice is wrong: programs report that when
+    /// they start.
+    pub fn best() -> SimdLevel {
+        static BEST: OnceLock<SimdLevel> = OnceLock::new();
+        *BEST.get_or_init(|| SimdLevel::chosen().unwrap_or_else(|_| SimdLevel::all()[0]))
+    }
+
+    /// The level every machine of this architecture has: NEON, or SSE2 with fused multiply-adds in
+    /// software.
+    pub fn portable() -> SimdLevel {
+        SimdLevel::all()[SimdLevel::all().len() - 1]
+    }
+
+    /// `avx512`, `avx2` or `portable`.
     pub fn name(self) -> &'static str {
-        match self {
+        match self.0 {
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2(_) => "AVX2 + FMA",
-            SimdLevel::Portable(_) => "portable",
+            Token::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Token::Avx2(_) => "avx2",
+            Token::Portable(_) => "portable",
         }
     }
 }
@@ -56,18 +94,23 @@ impl SimdLevel {
 /// Runs an expression with `$simd` bound to the token of a level, compiled once for each.
 macro_rules! with_simd {
     ($level:expr, $simd:ident => $body:expr) => {
-        match $level {
-            #[cfg(target_arch = "x86_64")]
-            $crate::simd::SimdLevel::Avx2($simd) => fearless_simd::Simd::vectorize(
-                $simd,
-                #[inline(always)]
-                || $body,
-            ),
-            $crate::simd::SimdLevel::Portable($simd) => fearless_simd::Simd::vectorize(
-                $simd,
-                #[inline(always)]
-                || $body,
-            ),
+        $crate::simd::with_simd!(
+            $level, $simd => $body;
+            #[cfg(target_arch = "x86_64")] Avx512,
+            #[cfg(target_arch = "x86_64")] Avx2,
+            #[cfg(true)] Portable
+        )
+    };
+    ($level:expr, $simd:ident => $body:expr; $(#[$cfg:meta] $token:ident),*) => {
+        match $level.0 {
+            $(
+                #[$cfg]
+                $crate::simd::Token::$token($simd) => fearless_simd::Simd::vectorize(
+                    $simd,
+                    #[inline(always)]
+                    || $body,
+                ),
+            )*
         }
     };
 }

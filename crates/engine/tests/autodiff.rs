@@ -175,7 +175,7 @@ fn for_each_fixture(check: impl Fn(Fixture)) {
 #[test]
 fn losses_and_gradients() {
     for_each_fixture(|fixture| {
-        for level in [SimdLevel::best(), SimdLevel::portable()] {
+        for level in SimdLevel::all() {
             let model = fixture.model.clone().on_level(level);
             let trainer = Trainer::new(model, fixture.options).unwrap();
             let batch = fixture.examples();
@@ -217,7 +217,7 @@ fn weights_after_ten_steps_of_adam() {
 #[test]
 fn free_rollouts() {
     for_each_fixture(|fixture| {
-        for level in [SimdLevel::best(), SimdLevel::portable()] {
+        for level in SimdLevel::all() {
             let model = fixture.model.clone().on_level(level);
             let rollouts = model.rollouts(&fixture.examples()).unwrap();
             let logits: Vec<f32> =

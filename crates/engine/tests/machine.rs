@@ -51,7 +51,7 @@ fn losses_and_gradients_are_those_of_jax() {
         let into = parameters.get_mut(tensor.name).unwrap();
         into.iter_mut().zip(values).for_each(|(into, value)| *into = value);
     }
-    for level in [SimdLevel::best(), SimdLevel::portable()] {
+    for level in SimdLevel::all() {
         let net = MachineNet::from_parameters(signature.clone(), settings, parameters.clone());
         let trainer = Trainer::new(net.unwrap().on_level(level), options(1e-3)).unwrap();
         let batch: Vec<_> = views.iter().zip(&actions).collect();

@@ -265,8 +265,6 @@ mod tests {
     use crate::simd::{SimdLevel, with_simd};
     use pgn_structures::{Node, Rng};
 
-    const LEVELS: [fn() -> SimdLevel; 2] = [SimdLevel::best, SimdLevel::portable];
-
     fn rounded(count: usize, seed: u64) -> Vec<f32> {
         let mut rng = Rng::new([seed, count as u64, 1, 0]);
         (0..count).map(|_| 2.0 * rng.unit_f32() - 1.0).collect()
@@ -284,11 +282,11 @@ mod tests {
             _ => neighbours.of(i).contains(&(j as Node)),
         };
         let max = Aggregation::Max;
-        for level in LEVELS {
+        for level in SimdLevel::all() {
             let (mut m, mut by_all) = (vec![0.0; n * k], vec![0.0; k]);
             let mut sources = vec![u32::MAX; max.source_count(graph, n, k)];
             let mut unrecorded = m.clone();
-            with_simd!(level(), simd => {
+            with_simd!(level, simd => {
                 max.send_to_all(simd, &sent, &mut by_all, &mut sources[..k]);
                 let senders = Senders { graph, neighbours: &neighbours, sent: &sent, by_all: &by_all, head: 0, heads: 1 };
                 let mixed = Rows::new(&mixed, 2 * k);
@@ -330,18 +328,18 @@ mod tests {
     fn a_readout_may_be_taken_in_parts() {
         let (n, k) = (9, 16);
         let rows = rounded(n * k, 1);
-        for level in LEVELS {
+        for level in SimdLevel::all() {
             let max = Aggregation::Max;
             let (mut whole, mut first, mut second) =
                 (vec![max.nothing(); k], vec![max.nothing(); k], vec![max.nothing(); k]);
-            with_simd!(level(), simd => {
+            with_simd!(level, simd => {
                 max.see(simd, &rows, 0, &mut whole, ());
                 max.see(simd, &rows[..4 * k], 0, &mut first, ());
                 max.see(simd, &rows[4 * k..], 4, &mut second, ());
             });
             let mut joined = [first, vec![max.nothing(); k]].concat();
             let later = [second, vec![max.nothing(); k]].concat();
-            with_simd!(level(), simd => max.join(simd, &[later], [&rows, &rows], &mut joined));
+            with_simd!(level, simd => max.join(simd, &[later], [&rows, &rows], &mut joined));
             assert_eq!(joined[..k], whole);
         }
     }
@@ -355,10 +353,10 @@ mod tests {
             for graph in [Graph::Complete, Graph::Symmetric, Graph::Directed] {
                 let mut neighbours = Neighbours::default();
                 neighbours.rebuild(graph, &pointers);
-                for level in LEVELS {
+                for level in SimdLevel::all() {
                     let (mut sums, mut means) = (vec![0.0; n * k], vec![0.0; n * k]);
                     let by_all = &vec![0.0; k];
-                    with_simd!(level(), simd => {
+                    with_simd!(level, simd => {
                         let senders =
                             Senders { graph, neighbours: &neighbours, sent: &sent, by_all, head: 0, heads: 1 };
                         let mixed = Rows::new(&mixed, 2 * k);

@@ -59,7 +59,7 @@ pub fn step_forward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepFor
         let mut from_global = zero;
         for (d, &value) in global.iter().enumerate() {
             let column = load(simd, &w.update_g, d * k + at);
-            from_global = f32x8::splat(simd, value).mul_add(column, from_global);
+            from_global = f32x8::splat(simd, value).mul_add_precise(column, from_global);
         }
         for row in next.chunks_exact_mut(k) {
             store((load(simd, row, at) + from_global).max(zero).min(cap), row, at);

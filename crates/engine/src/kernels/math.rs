@@ -13,13 +13,13 @@ pub fn exp<S: Simd>(simd: S, x: f32x8<S>) -> f32x8<S> {
     let splat = |value: f32| f32x8::splat(simd, value);
     let x = x.max(splat(-87.0)).min(splat(88.0));
     let n = (x * splat(std::f32::consts::LOG2_E)).round_ties_even();
-    let r = n.mul_add(splat(-0.693_359_4), x);
-    let r = n.mul_add(splat(2.121_944_4e-4), r);
+    let r = n.mul_add_precise(splat(-0.693_359_4), x);
+    let r = n.mul_add_precise(splat(2.121_944_4e-4), r);
     let mut p = splat(1.987_569_1e-4);
     for c in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
-        p = p.mul_add(r, splat(c));
+        p = p.mul_add_precise(r, splat(c));
     }
-    let p = p.mul_add(r * r, r + splat(1.0));
+    let p = p.mul_add_precise(r * r, r + splat(1.0));
     let exponent = n.to_int::<i32x8<S>>() + i32x8::splat(simd, 127);
     p * (exponent << 23).bitcast::<f32x8<S>>()
 }

@@ -1,26 +1,16 @@
 //! Small matrix products: C = A·B with everything row-major and the number of columns a
 //! multiple of 8.
 //!
-//! A tile of up to 6 × 16 results stays in registers while the depth is walked once. Matrices here
-//! are some 20 × 32, so nothing is blocked for caches; rows are split evenly between tiles
-//! (20 = 5 + 5 + 5 + 5, not 6 + 6 + 6 + 2). Each result is one chain of multiply-adds in the order of
-//! the depth, so its bits do not depend on the tile it fell into.
+//! A tile of results stays in registers while the depth is walked once: up to 6 × 16 of them, or
+//! 12 × 32 with AVX-512. Matrices here are some 20 × 32, so nothing is blocked for caches; rows are
+//! split evenly between tiles (20 = 5 + 5 + 5 + 5, not 6 + 6 + 6 + 2). Each result is one chain of
+//! fused multiply-adds in the order of the depth, so its bits do not depend on the tile it fell into.
 //!
-//! The loops over the depth are the only place in the project that reads memory unchecked: with a
-//! check for every element the loop has twice the instructions and is no longer bound by arithmetic.
+//! The loop over the depth is the only place in the project that reads memory unchecked: with a
+//! check for every element it has twice the instructions and is no longer bound by arithmetic.
 //! The bounds are asserted once a tile instead.
 
-use fearless_simd::{f32x8, prelude::*};
-
-use super::{
-    LANES,
-    rows::{load, store},
-};
-
-/// Columns of a tile: two vectors.
-const WIDTH: usize = 2 * LANES;
-/// The most rows a tile has: 6 × 2 accumulators leave 4 of 16 registers for operands.
-const ROWS: usize = 6;
+use fearless_simd::{f32x8, f32x16, prelude::*};
 
 /// A matrix in a slice: row i starts at `i * stride`.
 #[derive(Clone, Copy)]
@@ -65,91 +55,87 @@ pub enum Then {
     Relu,
 }
 
-/// A function call with the height of a tile as a constant.
-macro_rules! with_height {
-    ($height:expr, $call:ident ( $($arg:expr),* )) => {
-        match $height {
-            1 => $call::<S, 1>($($arg),*),
-            2 => $call::<S, 2>($($arg),*),
-            3 => $call::<S, 3>($($arg),*),
-            4 => $call::<S, 4>($($arg),*),
-            5 => $call::<S, 5>($($arg),*),
-            _ => $call::<S, ROWS>($($arg),*),
-        }
-    };
-}
-
 /// C\[rows, cols\] = then(start + A\[rows, depth\] · B\[depth, cols\]).
-///
-/// Not inlined: one copy of each loop serves all callers, and a call is nothing beside a product.
-#[inline(never)]
+#[inline(always)]
 pub fn matmul<S: Simd>(
     simd: S,
-    (rows, depth, cols): (usize, usize, usize),
+    shape: (usize, usize, usize),
     a: Mat,
     b: Mat,
     start: Start,
     then: Then,
     c: MatMut,
 ) {
-    simd.vectorize(
-        #[inline(always)]
-        || {
-            for column in (0..cols).step_by(WIDTH) {
-                let b = mat(&b.data[column..], b.stride);
-                for (row, height) in even_blocks(rows) {
-                    let a = mat(&a.data[row * a.stride..], a.stride);
-                    let c = Target { data: c.data, stride: c.stride, row, column, start, then };
-                    if cols - column >= WIDTH {
-                        with_height!(height, product(simd, depth, a, b, c));
-                    } else {
-                        with_height!(height, product_narrow(simd, depth, a, b, c));
-                    }
-                }
-            }
-        },
-    )
+    multiply::<S, false>(simd, shape, a, b, start, then, c);
 }
 
 /// C\[rows, cols\] += Aᵀ · B, where A is \[depth, rows\] and B is \[depth, cols\]: the weight gradient
 /// of a layer, from its inputs and the gradients of its outputs.
-#[inline(never)]
+#[inline(always)]
 pub fn matmul_transposed<S: Simd>(
     simd: S,
-    (rows, depth, cols): (usize, usize, usize),
+    shape: (usize, usize, usize),
     a: Mat,
     b: Mat,
     c: MatMut,
 ) {
     // A sequence in which no pointer was asked for has no rows of queries at all.
-    if depth == 0 {
-        return;
+    if shape.1 > 0 {
+        multiply::<S, true>(simd, shape, a, b, Start::Result, Then::Store, c);
     }
-    let (start, then) = (Start::Result, Then::Store);
+}
+
+/// The product with A or, if `T`, with Aᵀ.
+///
+/// Not inlined: one copy of each loop serves all callers, and a call is nothing beside a product.
+#[inline(never)]
+fn multiply<S: Simd, const T: bool>(
+    simd: S,
+    (rows, depth, cols): (usize, usize, usize),
+    a: Mat,
+    b: Mat,
+    start: Start,
+    then: Then,
+    mut c: MatMut,
+) {
+    /// The tiles of as many whole strips of columns as are left from `$column` on, each `$n` vectors
+    /// wide and as high as one of `$height`.
+    macro_rules! strips {
+        ($column:ident, $vector:ty, $n:literal, $($height:literal)*, $most:literal) => {
+            while cols - $column >= $n * <$vector>::LEN {
+                let b = mat(&b.data[$column..], b.stride);
+                for (row, height) in even_blocks(rows, $most) {
+                    let a = mat(&a.data[row * if T { 1 } else { a.stride }..], a.stride);
+                    let c = Target { c: &mut c, row, column: $column, start, then };
+                    match height {
+                        $($height => tile::<S, $vector, $height, $n, T>(simd, depth, a, b, c),)*
+                        _ => tile::<S, $vector, $most, $n, T>(simd, depth, a, b, c),
+                    }
+                }
+                $column += $n * <$vector>::LEN;
+            }
+        };
+    }
     simd.vectorize(
         #[inline(always)]
         || {
-            for column in (0..cols).step_by(WIDTH) {
-                let b = mat(&b.data[column..], b.stride);
-                for (row, height) in even_blocks(rows) {
-                    let a = mat(&a.data[row..], a.stride);
-                    let c = Target { data: c.data, stride: c.stride, row, column, start, then };
-                    if cols - column >= WIDTH {
-                        with_height!(height, product_t(simd, depth, a, b, c));
-                    } else {
-                        with_height!(height, product_t_narrow(simd, depth, a, b, c));
-                    }
-                }
+            let mut column = 0;
+            // 24 accumulators leave 8 of 32 registers for operands; 12 leave 4 of 16.
+            #[cfg(target_arch = "x86_64")]
+            if matches!(simd.level(), fearless_simd::Level::Avx512(_)) {
+                strips!(column, f32x16<S>, 2, 1 2 3 4 5 6 7 8 9 10 11, 12);
             }
+            strips!(column, f32x8<S>, 2, 1 2 3 4 5, 6);
+            strips!(column, f32x8<S>, 1, 1 2 3 4 5, 6);
         },
     )
 }
 
-/// Splits `rows` into as few blocks of at most [`ROWS`] as possible, as even as possible: the place
+/// Splits `rows` into as few blocks of at most `most` as possible, as even as possible: the place
 /// and the height of each.
 #[inline(always)]
-fn even_blocks(rows: usize) -> impl Iterator<Item = (usize, usize)> {
-    let blocks = rows.div_ceil(ROWS);
+fn even_blocks(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let blocks = rows.div_ceil(most);
     let (height, higher) = (rows / blocks.max(1), rows % blocks.max(1));
     (0..blocks).map(move |block| {
         (block * height + block.min(higher), height + usize::from(block < higher))
@@ -157,142 +143,88 @@ fn even_blocks(rows: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Where a tile goes, and what is added to it first.
-struct Target<'c, 's> {
-    data: &'c mut [f32],
-    stride: usize,
+struct Target<'c, 'm, 's> {
+    c: &'c mut MatMut<'m>,
     row: usize,
     column: usize,
     start: Start<'s>,
     then: Then,
 }
 
-impl Target<'_, '_> {
-    /// Adds the start, applies what follows, stores the tile.
-    #[inline(always)]
-    fn take<S: Simd, const R: usize, const V: usize>(self, simd: S, mut sum: [[f32x8<S>; V]; R]) {
-        let Target { data, stride, row, column, start, then } = self;
-        let place = |stride: usize| row * stride + column;
-        let target = &mut data[place(stride)..];
-        match start {
-            Start::Zero => {}
-            Start::Row(bias) => add_tile(simd, mat(&bias[column..], 0), &mut sum),
-            Start::Mat(m) => add_tile(simd, mat(&m.data[place(m.stride)..], m.stride), &mut sum),
-            Start::Result => add_tile(simd, mat(target, stride), &mut sum),
+/// One tile, of R rows and N vectors of columns.
+#[allow(unsafe_code)]
+#[inline(always)]
+fn tile<S: Simd, V: SimdFloat<S, Element = f32>, const R: usize, const N: usize, const T: bool>(
+    simd: S,
+    depth: usize,
+    a: Mat,
+    b: Mat,
+    target: Target,
+) {
+    /// The start of a sum that changes no sum, not even −0.
+    const NOTHING: &[f32] = &[-0.0; 32];
+    // How far apart the rows of the product, and the steps of the depth, lie in A.
+    let (row, step) = if T { (1, a.stride) } else { (a.stride, 1) };
+    if let Some(last) = depth.checked_sub(1) {
+        assert!(a.data.len() > (R - 1) * row + last * step, "A is smaller than its shape");
+        assert!(b.data.len() >= last * b.stride + N * V::LEN, "B is smaller than its shape");
+    }
+    let Target { c, row: first, column, start, then } = target;
+    let c = MatMut { data: &mut c.data[first * c.stride + column..], stride: c.stride };
+    assert!(c.data.len() >= (R - 1) * c.stride + N * V::LEN, "C is smaller than its shape");
+    let start = match start {
+        Start::Zero => Some(mat(NOTHING, 0)),
+        Start::Row(bias) => Some(mat(&bias[column..], 0)),
+        Start::Mat(m) => Some(mat(&m.data[first * m.stride + column..], m.stride)),
+        Start::Result => None,
+    };
+    if let Some(start) = start {
+        let least = (R - 1) * start.stride + N * V::LEN;
+        assert!(start.data.len() >= least, "the start is smaller than its shape");
+    }
+    let into = c.data.as_mut_ptr();
+    let (from, from_stride) =
+        start.map_or((into.cast_const(), c.stride), |start| (start.data.as_ptr(), start.stride));
+    // Steps of the depth at a time: then most addresses are constants. With 24 accumulators there is
+    // no register left for that.
+    let unroll = if T || V::LEN > 8 { 1 } else { 2 };
+    // SAFETY: every place that is read or written is a vector of columns of one of the first R rows
+    // of C and the start, an element of A's first R rows or a vector of B's at a depth that is below
+    // `depth`, all of which the assertions cover. Loops without checks are what the compiler needs
+    // to keep all of `sum` in registers.
+    unsafe {
+        let load = |at: *const f32| V::from_slice(simd, std::slice::from_raw_parts(at, V::LEN));
+        let mut sum = [[V::splat(simd, 0.0); N]; R];
+        let rows: [*const f32; R] = std::array::from_fn(|r| a.data.as_ptr().add(r * row));
+        let mut multiply_add = |p: usize| {
+            let line = b.data.as_ptr().add(p * b.stride);
+            let right: [V; N] = std::array::from_fn(|v| load(line.add(v * V::LEN)));
+            for r in 0..R {
+                let left = V::splat(simd, *rows[r].add(p * step));
+                for v in 0..N {
+                    sum[r][v] = left.mul_add_precise(right[v], sum[r][v]);
+                }
+            }
+        };
+        let mut p = 0;
+        while p + unroll <= depth {
+            (p..p + unroll).for_each(&mut multiply_add);
+            p += unroll;
+        }
+        (p..depth).for_each(multiply_add);
+        for (r, sum) in sum.iter_mut().enumerate() {
+            for (v, sum) in sum.iter_mut().enumerate() {
+                *sum += load(from.add(r * from_stride + v * V::LEN));
+            }
         }
         if then == Then::Relu {
-            let zero = f32x8::splat(simd, 0.0);
-            sum.as_flattened_mut().iter_mut().for_each(|sum| *sum = sum.max(zero));
+            sum.as_flattened_mut().iter_mut().for_each(|sum| *sum = sum.max(0.0));
         }
-        for (r, sum) in sum.into_iter().enumerate() {
-            let target = &mut target[r * stride..][..V * LANES];
-            for (v, sum) in sum.into_iter().enumerate() {
-                store(sum, target, v * LANES);
+        for (r, sum) in sum.iter().enumerate() {
+            for (v, sum) in sum.iter().enumerate() {
+                let into = into.add(r * c.stride + v * V::LEN);
+                sum.store_slice(std::slice::from_raw_parts_mut(into, V::LEN));
             }
         }
-    }
-}
-
-/// sum += the first R rows of `from`.
-#[inline(always)]
-fn add_tile<S: Simd, const R: usize, const V: usize>(
-    simd: S,
-    from: Mat,
-    sum: &mut [[f32x8<S>; V]; R],
-) {
-    for (r, sum) in sum.iter_mut().enumerate() {
-        let from = &from.data[r * from.stride..][..V * LANES];
-        for (v, sum) in sum.iter_mut().enumerate() {
-            *sum += load(simd, from, v * LANES);
-        }
-    }
-}
-
-/// One tile of A·B; A's rows are walked side by side.
-#[allow(unsafe_code)]
-#[inline(always)]
-fn product<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
-    /// The depth is walked in strides of this many, so that most addresses are constants.
-    const UNROLL: usize = 4;
-    assert!(a.data.len() >= (R - 1) * a.stride + depth, "A is smaller than its shape");
-    assert!(depth == 0 || b.data.len() >= (depth - 1) * b.stride + WIDTH, "B is too small");
-    let mut sum = [[f32x8::splat(simd, 0.0); 2]; R];
-    // SAFETY: all reads are at rows r < R of A, rows p < depth of B, and elements p < depth or
-    // below WIDTH of those, which the assertions cover.
-    unsafe {
-        let rows: [*const f32; R] = std::array::from_fn(|r| a.data.as_ptr().add(r * a.stride));
-        let line = |p: usize| &*b.data.as_ptr().add(p * b.stride).cast::<[f32; WIDTH]>();
-        let mut p = 0;
-        while p + UNROLL <= depth {
-            for q in p..p + UNROLL {
-                multiply_add(simd, |r| *rows[r].add(q), line(q), &mut sum);
-            }
-            p += UNROLL;
-        }
-        for q in p..depth {
-            multiply_add(simd, |r| *rows[r].add(q), line(q), &mut sum);
-        }
-    }
-    c.take(simd, sum);
-}
-
-/// One tile of Aᵀ·B.
-#[allow(unsafe_code)]
-#[inline(always)]
-fn product_t<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
-    assert!(a.data.len() >= (depth - 1) * a.stride + R, "A is smaller than its shape");
-    assert!(b.data.len() >= (depth - 1) * b.stride + WIDTH, "B is smaller than its shape");
-    let mut sum = [[f32x8::splat(simd, 0.0); 2]; R];
-    for p in 0..depth {
-        // SAFETY: `p` is below `depth`, so the assertions cover both reads.
-        let (left, line) = unsafe {
-            let left = a.data.as_ptr().add(p * a.stride).cast::<[f32; R]>();
-            let line = b.data.as_ptr().add(p * b.stride).cast::<[f32; WIDTH]>();
-            (&*left, &*line)
-        };
-        multiply_add(simd, |r| left[r], line, &mut sum);
-    }
-    c.take(simd, sum);
-}
-
-/// [`product`] where only 8 columns are left.
-#[inline(always)]
-fn product_narrow<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
-    let mut sum = [[f32x8::splat(simd, 0.0)]; R];
-    for p in 0..depth {
-        let right = load(simd, b.data, p * b.stride);
-        for (r, sum) in sum.iter_mut().enumerate() {
-            sum[0] = f32x8::splat(simd, a.data[r * a.stride + p]).mul_add(right, sum[0]);
-        }
-    }
-    c.take(simd, sum);
-}
-
-/// [`product_t`] where only 8 columns are left.
-#[inline(always)]
-fn product_t_narrow<S: Simd, const R: usize>(simd: S, depth: usize, a: Mat, b: Mat, c: Target) {
-    let mut sum = [[f32x8::splat(simd, 0.0)]; R];
-    for p in 0..depth {
-        let left = &a.data[p * a.stride..][..R];
-        let right = load(simd, b.data, p * b.stride);
-        for (left, sum) in left.iter().zip(&mut sum) {
-            sum[0] = f32x8::splat(simd, *left).mul_add(right, sum[0]);
-        }
-    }
-    c.take(simd, sum);
-}
-
-/// sum += left ⊗ line.
-#[inline(always)]
-fn multiply_add<S: Simd, const R: usize>(
-    simd: S,
-    left: impl Fn(usize) -> f32,
-    line: &[f32; WIDTH],
-    sum: &mut [[f32x8<S>; 2]; R],
-) {
-    let right = [load(simd, line, 0), load(simd, line, LANES)];
-    for (r, sum) in sum.iter_mut().enumerate() {
-        let left = f32x8::splat(simd, left(r));
-        sum[0] = left.mul_add(right[0], sum[0]);
-        sum[1] = left.mul_add(right[1], sum[1]);
     }
 }

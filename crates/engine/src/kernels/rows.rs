@@ -39,7 +39,8 @@ fn vectors_mut(row: &mut [f32]) -> &mut [[f32; LANES]] {
 pub fn axpy<S: Simd>(simd: S, a: f32, x: &[f32], y: &mut [f32]) {
     let a = f32x8::splat(simd, a);
     for (x, y) in vectors(x).iter().zip(vectors_mut(y)) {
-        a.mul_add(f32x8::load_array_ref(simd, x), f32x8::load_array_ref(simd, y)).store_array(y);
+        a.mul_add_precise(f32x8::load_array_ref(simd, x), f32x8::load_array_ref(simd, y))
+            .store_array(y);
     }
 }
 
@@ -56,7 +57,8 @@ pub fn add<S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
 pub fn dot<S: Simd>(simd: S, x: &[f32], y: &[f32]) -> f32 {
     let mut total = f32x8::splat(simd, 0.0);
     for (x, y) in vectors(x).iter().zip(vectors(y)) {
-        total = f32x8::load_array_ref(simd, x).mul_add(f32x8::load_array_ref(simd, y), total);
+        total =
+            f32x8::load_array_ref(simd, x).mul_add_precise(f32x8::load_array_ref(simd, y), total);
     }
     math::sum(total)
 }
@@ -87,7 +89,7 @@ pub fn dots<S: Simd>(simd: S, x: &[f32], rows: &[f32]) -> f32x4<S> {
     for (at, x) in x.iter().enumerate() {
         let x = f32x8::load_array_ref(simd, x);
         for (row, total) in rows.iter().zip(&mut totals) {
-            *total = x.mul_add(f32x8::load_array_ref(simd, &row[at]), *total);
+            *total = x.mul_add_precise(f32x8::load_array_ref(simd, &row[at]), *total);
         }
     }
     math::sums(totals)

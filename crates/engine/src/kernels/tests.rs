@@ -11,8 +11,6 @@ use fearless_simd::f32x8;
 use fearless_simd::prelude::*;
 use pgn_structures::Rng;
 
-const LEVELS: [fn() -> SimdLevel; 2] = [SimdLevel::best, SimdLevel::portable];
-
 /// Numbers in [−1, 1) that are multiples of 1/16: products of two and sums of up to 2¹⁵ such
 /// products are exact in f32, so that any order of summation, fused or not, has the same bits, and
 /// a wrong element cannot hide behind a tolerance.
@@ -71,9 +69,9 @@ fn check_matmul(rows: usize, depth: usize, cols: usize) {
                     expected[i * c_stride + j] = if open { sum } else { 0.0 };
                 }
             }
-            for level in LEVELS {
+            for level in SimdLevel::all() {
                 let mut c = before.clone();
-                with_simd!(level(), simd => matmul(
+                with_simd!(level, simd => matmul(
                     simd,
                     (rows, depth, cols),
                     mat(&a, a_stride),
@@ -86,7 +84,7 @@ fn check_matmul(rows: usize, depth: usize, cols: usize) {
                     c == expected,
                     "{rows}×{depth}×{cols}, start {number}, relu {}, {}",
                     then == Then::Relu,
-                    level().name()
+                    level.name()
                 );
             }
         }
@@ -110,13 +108,13 @@ fn matmul_transposed_of_every_small_shape() {
                             .sum::<f32>();
                     }
                 }
-                for level in LEVELS {
+                for level in SimdLevel::all() {
                     let mut c = before.clone();
                     let (a, b) = (mat(&a, a_stride), mat(&b, b_stride));
-                    with_simd!(level(), simd => {
+                    with_simd!(level, simd => {
                         matmul_transposed(simd, (rows, depth, cols), a, b, mat_mut(&mut c, c_stride));
                     });
-                    assert!(c == expected, "{rows}×{depth}×{cols}, {}", level().name());
+                    assert!(c == expected, "{rows}×{depth}×{cols}, {}", level.name());
                 }
             }
         }
@@ -128,11 +126,11 @@ fn matmul_transposed_of_every_small_shape() {
 fn a_row_has_the_same_bits_in_any_tile() {
     let (depth, cols) = (37, 24);
     let (a, b) = (rounded(20 * depth, 1), rounded(depth * cols, 2));
-    for level in LEVELS {
+    for level in SimdLevel::all() {
         let product = |rows: usize| {
             let mut c = vec![0.0; rows * cols];
             let (a, b) = (mat(&a, depth), mat(&b, cols));
-            with_simd!(level(), simd => {
+            with_simd!(level, simd => {
                 let shape = (rows, depth, cols);
                 matmul(simd, shape, a, b, Start::Zero, Then::Store, mat_mut(&mut c, cols));
             });
@@ -140,7 +138,7 @@ fn a_row_has_the_same_bits_in_any_tile() {
         };
         let whole = product(20);
         for rows in 1..20 {
-            assert!(product(rows) == whole[..rows * cols], "{rows} rows, {}", level().name());
+            assert!(product(rows) == whole[..rows * cols], "{rows} rows, {}", level.name());
         }
     }
 }
@@ -149,8 +147,8 @@ fn a_row_has_the_same_bits_in_any_tile() {
 fn loops_over_rows() {
     for k in (8..=104).step_by(8) {
         let (x, y) = (exact(k, 1), exact(k, 2));
-        for level in LEVELS {
-            with_simd!(level(), simd => {
+        for level in SimdLevel::all() {
+            with_simd!(level, simd => {
                 let mut sum = y.clone();
                 add(simd, &x, &mut sum);
                 let mut scaled = y.clone();
@@ -175,9 +173,9 @@ fn dots_are_those_of_single_rows() {
         let x = rounded(k, 1);
         for count in 1..=DOTS {
             let rows = rounded(count * k, 2);
-            for level in LEVELS {
+            for level in SimdLevel::all() {
                 let mut together = vec![UNTOUCHED; count];
-                with_simd!(level(), simd => {
+                with_simd!(level, simd => {
                     store_dots(dots(simd, &x, &rows), &mut together);
                     for (row, together) in rows.chunks_exact(k).zip(&together) {
                         assert_eq!(together.to_bits(), dot(simd, &x, row).to_bits());
@@ -195,11 +193,11 @@ fn maxima_stay_with_the_first_of_equals() {
     let (n, k, stride, column) = (9, 24, 40, 16);
     let rows: Vec<f32> =
         exact(n * stride, 1).iter().map(|x| x.signum() * (x.abs() > 0.5) as u8 as f32).collect();
-    for level in LEVELS {
+    for level in SimdLevel::all() {
         let mut top = vec![f32::NEG_INFINITY; k];
         let mut source = vec![0; k];
         let (early, late) = rows.split_at(4 * stride);
-        with_simd!(level(), simd => {
+        with_simd!(level, simd => {
             max_over_rows(simd, early, (stride, column), 100, &mut top, &mut source[..]);
             max_over_rows(simd, late, (stride, column), 104, &mut top, &mut source[..]);
         });
@@ -211,7 +209,7 @@ fn maxima_stay_with_the_first_of_equals() {
         }
         // Without the place, over whole rows.
         let mut top = vec![-0.5; stride];
-        with_simd!(level(), simd => max_over_rows(simd, &rows, (top.len(), 0), 0, &mut top, ()));
+        with_simd!(level, simd => max_over_rows(simd, &rows, (top.len(), 0), 0, &mut top, ()));
         for (d, &top) in top.iter().enumerate() {
             assert_eq!(top, (0..n).map(|i| rows[i * stride + d]).fold(-0.5, f32::max));
         }
@@ -223,9 +221,9 @@ fn rows_add_up_in_turn() {
     for (n, k, stride) in [(0, 8, 8), (1, 16, 40), (7, 32, 96)] {
         let rows = rounded(n * stride, 3);
         let before = rounded(k, 4);
-        for level in LEVELS {
+        for level in SimdLevel::all() {
             let mut sum = before.clone();
-            with_simd!(level(), simd => add_rows(simd, &rows, stride, &mut sum));
+            with_simd!(level, simd => add_rows(simd, &rows, stride, &mut sum));
             for d in 0..k {
                 let expected = (0..n).fold(before[d], |sum, i| sum + rows[i * stride + d]);
                 assert_eq!(sum[d].to_bits(), expected.to_bits());
@@ -236,9 +234,9 @@ fn rows_add_up_in_turn() {
 
 #[test]
 fn exponentials() {
-    for level in LEVELS {
+    for level in SimdLevel::all() {
         let eight = |x: [f32; LANES]| -> [f32; LANES] {
-            with_simd!(level(), simd => exp(simd, f32x8::from_slice(simd, &x)).into())
+            with_simd!(level, simd => exp(simd, f32x8::from_slice(simd, &x)).into())
         };
         // Every 1/64 from −87 to 88.
         for start in (-87 * 64..88 * 64).step_by(LANES) {
@@ -247,7 +245,7 @@ fn exponentials() {
                 let truth = f64::from(x).exp();
                 let off = (f64::from(y) - truth).abs() / truth;
                 // 2 units in the last place.
-                assert!(off < 2.4e-7, "e^{x} is {y}, not {truth}; {}", level().name());
+                assert!(off < 2.4e-7, "e^{x} is {y}, not {truth}; {}", level.name());
             }
         }
         assert_eq!(eight([0.0; LANES]), [1.0; LANES]);
@@ -287,9 +285,9 @@ fn cross_entropies_of_many() {
         let targets: Vec<u8> = rounded(n, 8).iter().map(|&x| u8::from(x > 0.3)).collect();
         let expected: f64 =
             logits.iter().zip(&targets).map(|(&x, &t)| binary_cross_entropy(x, t == 1)).sum();
-        for level in LEVELS {
+        for level in SimdLevel::all() {
             let mut gradient = vec![UNTOUCHED; padded];
-            let loss = with_simd!(level(), simd => {
+            let loss = with_simd!(level, simd => {
                 binary_cross_entropies(simd, &logits, &targets, 0.25, &mut gradient)
             });
             // Each loss has been rounded to f32 somewhere, by 1e-6 at most for logits below 12.
@@ -314,10 +312,10 @@ fn softmaxes() {
                 let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 let powers: Vec<f64> = row.iter().map(|&s| f64::from(s - top).exp()).collect();
                 let total: f64 = powers.iter().sum();
-                for level in LEVELS {
+                for level in SimdLevel::all() {
                     let mut alpha = row.clone();
                     alpha.resize(n.next_multiple_of(LANES), f32::NEG_INFINITY);
-                    let log_sum = with_simd!(level(), simd => softmax(simd, &mut alpha));
+                    let log_sum = with_simd!(level, simd => softmax(simd, &mut alpha));
                     let expected = f64::from(top) + total.ln();
                     let off = (f64::from(log_sum) - expected).abs();
                     assert!(off <= 1e-6 * expected.abs().max(1.0), "{n}: {log_sum}, {expected}");
@@ -336,11 +334,11 @@ fn softmaxes() {
 /// NaN goes through as NaN or is dropped; it never panics.
 #[test]
 fn nan_is_harmless() {
-    for level in LEVELS {
+    for level in SimdLevel::all() {
         let mut row = [f32::NAN, 1.0, f32::INFINITY, -1.0, 0.0, f32::NAN, f32::NEG_INFINITY, 3.0];
         let mut gradient = [0.0; LANES];
         let (mut top, mut source) = ([f32::NEG_INFINITY; LANES], [3; LANES]);
-        with_simd!(level(), simd => {
+        with_simd!(level, simd => {
             binary_cross_entropies(simd, &row, &[1; LANES], 1.0, &mut gradient);
             max_over_rows(simd, &row, (LANES, 0), 9, &mut top, &mut source[..]);
             let mut alone = [f32::NEG_INFINITY; LANES];

@@ -26,8 +26,6 @@ const CANCELLED: f64 = 1e-7;
 /// Of logits, relative to the largest of the rollout, or to 1.
 const LOGIT: f64 = 5e-6;
 
-const LEVELS: [fn() -> SimdLevel; 2] = [SimdLevel::best, SimdLevel::portable];
-
 /// Losses and gradients of a batch, on every SIMD level.
 pub fn assert_gradients(
     what: &str,
@@ -38,13 +36,13 @@ pub fn assert_gradients(
     expected: &Outcome,
 ) {
     assert!(expected.margin.least >= CLEAR, "{what}: a comparison is close");
-    for level in LEVELS {
+    for level in SimdLevel::all() {
         let model = Model::from_parameters(config.clone(), parameters.clone()).unwrap();
         let examples: Vec<Example> =
             batch.iter().map(|&sequence| Example::oracle(config, sequence)).collect();
-        let trainer = Trainer::new(model.on_level(level()), options).unwrap();
+        let trainer = Trainer::new(model.on_level(level), options).unwrap();
         let (losses, gradients) = trainer.gradients(&examples).unwrap();
-        let level = level().name();
+        let level = level.name();
         for (loss, ours, theirs) in [
             ("query", losses.query, expected.losses.query),
             ("pointers", losses.pointers, expected.losses.pointers),
@@ -90,10 +88,10 @@ pub fn assert_rollout(
     expected: &[Rolled],
 ) {
     let (n, ops, close) = (sequence.nodes(), sequence.ops(), first_close(expected));
-    for level in LEVELS {
-        let what = format!("{what}, {}", level().name());
+    for level in SimdLevel::all() {
+        let what = format!("{what}, {}", level.name());
         let model = Model::from_parameters(config.clone(), parameters.clone()).unwrap();
-        let ours = model.on_level(level()).rollout(Example::oracle(config, sequence)).unwrap();
+        let ours = model.on_level(level).rollout(Example::oracle(config, sequence)).unwrap();
         assert_eq!(ours.query_logits.len(), ops);
         assert_eq!(ours.mask_logits.is_some(), config.has_masks(), "{what}");
         assert_eq!(ours.pointers.is_some(), config.owns_pointers(), "{what}");
