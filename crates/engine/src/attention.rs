@@ -76,7 +76,7 @@ impl<S: Simd> Highest<S> {
 
     /// Looks at scores 4 · `four` and on. What compares with nothing (NaN) is not higher.
     #[inline(always)]
-    pub fn see(&mut self, four: usize, scores: f32x4<S>) {
+    pub fn offer(&mut self, four: usize, scores: f32x4<S>) {
         let higher = scores.simd_gt(self.score);
         self.score = higher.select(scores, self.score);
         self.found = higher.select(u32x4::splat(self.simd, four as u32), self.found);
@@ -101,7 +101,7 @@ impl<S: Simd> Highest<S> {
 pub fn argmax<S: Simd>(simd: S, scores: &[f32]) -> Option<usize> {
     let mut highest = Highest::above(simd, f32::NEG_INFINITY);
     for (four, scores) in scores.as_chunks::<DOTS>().0.iter().enumerate() {
-        highest.see(four, f32x4::load_array_ref(simd, scores));
+        highest.offer(four, f32x4::load_array_ref(simd, scores));
     }
     highest.end().map(|(_, number)| number)
 }

@@ -183,7 +183,7 @@ pub struct Config {
     /// The first one's h is what the answer is read from, and what is carried.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pointer_processor: bool,
-    /// Further pointer fields of the task's schema that are learned beside its learned one, each
+    /// Extra pointer fields of the task's schema that are learned beside its learned one, each
     /// with an attention head and a message function of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pointer_types: Vec<String>,

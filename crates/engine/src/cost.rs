@@ -8,7 +8,7 @@
 use fearless_simd::prelude::*;
 use pgn_structures::Sequence;
 
-use crate::{Config, SimdLevel, iterated, recurrent, simd::with_simd};
+use crate::{Config, SimdLevel, processor::Design, simd::with_simd};
 
 /// Floating-point operations of one forward and backward pass over a batch of teacher-forced
 /// sequences. Each processor counts its own.
@@ -20,10 +20,7 @@ pub fn training_flop<'a>(config: &Config, batch: impl IntoIterator<Item = Sequen
     let one = |sequence: Sequence<'a>| {
         let first = transitions;
         transitions += sequence.ops();
-        match config.iterated() {
-            None => recurrent::cost::training_flop(config, sequence),
-            Some(settings) => iterated::cost::training_flop(config, settings, sequence, first),
-        }
+        (Design::of(config).training_flop)(config, sequence, first)
     };
     batch.into_iter().map(one).sum()
 }

@@ -1,12 +1,13 @@
 //! A model: a config and the weights that go with it.
 
-use std::{ops::ControlFlow, path::Path};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 use pgn_structures::{Node, given_priorities};
 use rayon::prelude::*;
 
 use crate::{
-    Config, Error, Example, Network, Parameters, Search, SimdLevel, State, processor::Processor,
+    Config, Error, Example, Network, Parameters, Search, SimdLevel, State,
+    processor::{Design, Processor},
 };
 
 /// A network of the family, ready to run.
@@ -24,8 +25,11 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Model {
+    config: Arc<Config>,
+    level: SimdLevel,
+    search: Search,
     parameters: Parameters,
-    processor: Processor,
+    processor: Arc<dyn Processor>,
 }
 
 /// What a free rollout of one sequence gave.
@@ -46,7 +50,11 @@ impl Network for Model {
 
     fn update(&mut self, change: impl FnOnce(&mut Parameters)) {
         change(&mut self.parameters);
-        self.processor.update(&self.parameters);
+        // States that share the old weights keep them.
+        match Arc::get_mut(&mut self.processor) {
+            Some(processor) => processor.update(&self.parameters),
+            None => self.rebuild(),
+        }
     }
 
     fn aims_in_training(&self) -> bool {
@@ -70,8 +78,10 @@ impl Model {
                 "the weights are those of a model with another config".into(),
             ));
         }
-        let processor = Processor::new(&config, SimdLevel::best(), &parameters);
-        Ok(Model { parameters, processor })
+        let config = Arc::new(config);
+        let (level, search) = (SimdLevel::best(), Search::default());
+        let processor = (Design::of(&config).build)(&config, level, search, &parameters);
+        Ok(Model { config, level, search, parameters, processor })
     }
 
     /// Reads the weights from a `model.safetensors`.
@@ -81,22 +91,30 @@ impl Model {
         Model::from_parameters(config, parameters)
     }
 
-    /// The same model with other instructions.
+    /// Computes with other instructions.
     pub fn on_level(mut self, level: SimdLevel) -> Model {
-        self.processor.set_level(level);
+        self.level = level;
+        self.rebuild();
         self
     }
 
-    /// The same model with another way to search for pointers in rollouts over many nodes.
+    /// Searches for pointers in another way in rollouts over many nodes. An iterated processor has no
+    /// use for it: few nodes take part in an operation.
     pub fn searching(mut self, search: Search) -> Result<Model, Error> {
         search.check()?;
-        self.processor.set_search(search);
+        self.search = search;
+        self.rebuild();
         Ok(self)
+    }
+
+    fn rebuild(&mut self) {
+        let build = Design::of(&self.config).build;
+        self.processor = build(&self.config, self.level, self.search, &self.parameters);
     }
 
     /// What kind of model it is.
     pub fn config(&self) -> &Config {
-        self.processor.config()
+        &self.config
     }
 
     /// Its weights.
@@ -106,11 +124,11 @@ impl Model {
 
     /// The instructions it computes with.
     pub fn simd_level(&self) -> SimdLevel {
-        self.processor.level()
+        self.level
     }
 
-    pub(crate) fn processor(&self) -> &Processor {
-        &self.processor
+    pub(crate) fn processor(&self) -> &dyn Processor {
+        &*self.processor
     }
 
     /// A fresh structure of `nodes` nodes, with priorities from a fixed stream.
@@ -120,7 +138,7 @@ impl Model {
 
     /// A fresh structure, one node per priority.
     pub fn start_with(&self, priorities: &[f32]) -> Result<State, Error> {
-        State::new(&self.processor, priorities)
+        State::new(Arc::clone(&self.processor), priorities)
     }
 
     /// Rolls out one sequence freely: the model reads its own pointers and masks, never the

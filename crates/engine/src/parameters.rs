@@ -8,7 +8,7 @@ use std::{ops::Range, path::Path};
 use pgn_structures::{Rng, Stream, files::atomic_write};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-use crate::{Config, Error, iterated, recurrent};
+use crate::{Config, Error, processor::Design};
 
 /// The weights, in the order of their random streams. Names may be added at the end; the order
 /// never changes, since initial models depend on it.
@@ -54,6 +54,9 @@ fn stream_number(name: &str) -> u64 {
     }
 }
 
+/// Names and shapes of tensors, in the order of the file.
+pub(crate) type Shapes = Vec<(&'static str, Vec<usize>)>;
+
 /// A tensor's name, shape and place in the flat array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
@@ -75,29 +78,18 @@ pub struct Parameters {
 impl Parameters {
     /// Zeros, in the layout of `config`: tensors a model has no use for are absent.
     pub fn zeros(config: &Config) -> Parameters {
-        let mut tensors = Vec::new();
-        let mut end = 0;
-        let mut add = |name, shape: &[usize]| {
-            let start = end;
-            end += shape.iter().product::<usize>();
-            tensors.push(Tensor { name, shape: shape.to_vec(), range: start..end });
-        };
-        match config.iterated() {
-            None => recurrent::tensors(config, &mut add),
-            Some(settings) => iterated::tensors(config, settings, &mut add),
-        }
-        Parameters { tensors, values: vec![0.0; end] }
+        Parameters::of_shapes((Design::of(config).tensors)(config))
     }
 
     /// Zeros of these names and shapes, in this order.
-    pub(crate) fn of_shapes(shapes: &[(&'static str, &[usize])]) -> Parameters {
+    pub(crate) fn of_shapes(shapes: Shapes) -> Parameters {
         let mut end = 0;
         let tensors = shapes
-            .iter()
-            .map(|&(name, shape)| {
+            .into_iter()
+            .map(|(name, shape)| {
                 let start = end;
                 end += shape.iter().product::<usize>();
-                Tensor { name, shape: shape.to_vec(), range: start..end }
+                Tensor { name, shape, range: start..end }
             })
             .collect();
         Parameters { tensors, values: vec![0.0; end] }
@@ -172,7 +164,7 @@ impl Parameters {
         self.get(name).unwrap_or_else(|| unreachable!("the layout has {name}"))
     }
 
-    /// The same, to change.
+    /// The values of a tensor this crate knows to be there, to change.
     pub(crate) fn tensor_mut(&mut self, name: &str) -> &mut [f32] {
         self.get_mut(name).unwrap_or_else(|| unreachable!("the layout has {name}"))
     }
@@ -195,7 +187,7 @@ impl Parameters {
         Parameters::zeros(config).filled_from(bytes, path)
     }
 
-    /// The same tensors with the values of a file; `path` is named in errors.
+    /// These tensors with the values of a file; `path` is named in errors.
     pub(crate) fn filled_from(self, bytes: &[u8], path: &Path) -> Result<Parameters, Error> {
         let refuse = |trouble: String| Error::File { path: path.to_owned(), trouble };
         let file = SafeTensors::deserialize(bytes)

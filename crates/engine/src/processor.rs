@@ -1,27 +1,41 @@
-//! How latents are computed: the paper's processor, or an iterated one.
-//!
-//! Each variant owns its weights, laid out for its kernels, and what training uses again and again.
-//! A structure in use ([`State`](crate::State)) shares them, and has a [`Core`] of the same kind.
+//! How latents are computed: what a processor provides, and the one list of them.
 
-use std::sync::Arc;
-
-use pgn_structures::{Edge, Node, Operation, Transition};
-
-use crate::{
-    Config, Error, Example, Losses, Parameters, Search, SimdLevel, iterated, recurrent,
-    state::Board,
+use std::{
+    fmt::Debug,
+    sync::{Arc, atomic::AtomicBool},
 };
 
-/// A model's network.
-#[derive(Clone, Debug)]
-pub enum Processor {
-    Recurrent(Arc<recurrent::Network>),
-    Iterated(Arc<iterated::Network>),
+use pgn_structures::{Edge, Node, Operation, Sequence, Transition};
+
+use crate::{
+    Config, Error, Example, Losses, Parameters, ProcessorKind, Search, SimdLevel, iterated,
+    parameters::Shapes, recurrent, state::VisibleState,
+};
+
+/// What is known of a kind of processor without weights.
+pub(crate) struct Design {
+    /// The tensors of `model.safetensors`.
+    pub tensors: fn(&Config) -> Shapes,
+    /// Lays weights out for the kernels; the config is valid.
+    pub build: fn(&Arc<Config>, SimdLevel, Search, &Parameters) -> Arc<dyn Processor>,
+    /// Floating-point operations of a forward and a backward pass over a sequence, whose first
+    /// operation has this number in its batch.
+    pub training_flop: fn(&Config, Sequence<'_>, usize) -> u64,
+}
+
+impl Design {
+    /// The one list of processors.
+    pub fn of(config: &Config) -> &'static Design {
+        match config.processor {
+            ProcessorKind::Recurrent | ProcessorKind::Memoryless => &recurrent::DESIGN,
+            ProcessorKind::Iterated(_) => &iterated::DESIGN,
+        }
+    }
 }
 
 /// What training draws and keeps beside weights and data.
 #[derive(Clone, Copy, Debug)]
-pub struct Chance {
+pub struct StepInputs {
     pub seed: u64,
     /// Adam steps so far.
     pub step: u64,
@@ -31,199 +45,97 @@ pub struct Chance {
     pub teacher_probability: f32,
 }
 
-impl Processor {
-    /// The processor of a config, which is valid.
-    pub fn new(config: &Config, level: SimdLevel, parameters: &Parameters) -> Processor {
-        match config.iterated() {
-            None => {
-                Processor::Recurrent(Arc::new(recurrent::Network::new(config, level, parameters)))
-            }
-            Some(settings) => {
-                let network = iterated::Network::new(config, settings, level, parameters);
-                Processor::Iterated(Arc::new(network))
-            }
-        }
-    }
+/// A model's network: weights laid out for the kernels, and the buffers that training uses again.
+pub(crate) trait Processor: Debug + Send + Sync {
+    /// Takes other weights.
+    fn update(&mut self, parameters: &Parameters);
 
-    /// Takes other weights. States that share the old ones keep them.
-    pub fn update(&mut self, parameters: &Parameters) {
-        match self {
-            Processor::Recurrent(network) => Arc::make_mut(network).update(parameters),
-            Processor::Iterated(network) => Arc::make_mut(network).update(parameters),
-        }
-    }
-
-    pub fn config(&self) -> &Config {
-        match self {
-            Processor::Recurrent(network) => &network.config,
-            Processor::Iterated(network) => &network.config,
-        }
-    }
-
-    pub fn level(&self) -> SimdLevel {
-        match self {
-            Processor::Recurrent(network) => network.level,
-            Processor::Iterated(network) => network.level,
-        }
-    }
-
-    pub fn set_level(&mut self, level: SimdLevel) {
-        match self {
-            Processor::Recurrent(network) => Arc::make_mut(network).level = level,
-            Processor::Iterated(network) => Arc::make_mut(network).level = level,
-        }
-    }
-
-    /// Changes how structures that are started from now on search for pointers. An iterated
-    /// processor has no use for it: few nodes take part in an operation.
-    pub fn set_search(&mut self, search: Search) {
-        match self {
-            Processor::Recurrent(network) => Arc::make_mut(network).search = search,
-            Processor::Iterated(_) => {}
-        }
-    }
-
-    /// The losses of a batch and the gradients of their weighted sum.
-    pub fn gradients(
+    /// The losses of a batch and the gradients of their weighted sum, for these weights. The same
+    /// bits for any number of threads.
+    fn gradients(
         &self,
         parameters: &Parameters,
         batch: &[Example<'_>],
-        chance: Chance,
-    ) -> (Losses, Parameters) {
-        match self {
-            Processor::Recurrent(network) => network.gradients(parameters, batch, chance),
-            Processor::Iterated(network) => network.gradients(batch),
-        }
+        inputs: StepInputs,
+    ) -> (Losses, Parameters);
+
+    /// Losses and gradients of single transitions.
+    fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
+        let _ = batch;
+        Err(Error::Input(
+            "single transitions teach only models with an iterated processor: the paper's carries \
+             latents from one operation to the next"
+                .into(),
+        ))
     }
 
-    /// The same of single transitions.
-    pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
-        match self {
-            Processor::Recurrent(_) => Err(Error::Input(
-                "single transitions teach only models with an iterated processor: the paper's \
-                 carries latents from one operation to the next"
-                    .into(),
-            )),
-            Processor::Iterated(network) => network.gradients_on(batch),
-        }
-    }
-
-    /// A fresh structure: what goes on in it, and what it shows.
-    pub fn start(&self, priorities: &[f32]) -> (Core, Board) {
-        let n = priorities.len();
-        match self {
-            Processor::Recurrent(network) => {
-                let run = recurrent::Run::new(Arc::clone(network), priorities);
-                (Core::Recurrent(Box::new(run)), Board::new(n, 0.0))
-            }
-            Processor::Iterated(network) => {
-                let run = iterated::Run::new(Arc::clone(network), priorities);
-                (Core::Iterated(Box::new(run)), Board::new(n, iterated::LEFT_ALONE))
-            }
-        }
-    }
+    /// A fresh structure, one node per priority.
+    fn start(self: Arc<Self>, priorities: &[f32]) -> Box<dyn ProcessorState>;
 }
 
-/// A structure in use, as its processor sees it.
-#[derive(Clone, Debug)]
-pub enum Core {
-    Recurrent(Box<recurrent::Run>),
-    Iterated(Box<iterated::Run>),
-}
+/// What a processor carries of a structure from one operation to the next, beside what is visible.
+pub(crate) trait ProcessorState: Debug + Send + Sync {
+    /// A copy, for undo.
+    fn copy(&self) -> Box<dyn ProcessorState>;
 
-impl Core {
-    /// Applies one operation: the answer's logit; the rest is on the board.
-    pub fn apply(&mut self, operation: Operation, board: &mut Board) -> f32 {
-        match self {
-            Core::Recurrent(run) => run.apply(operation, board),
-            Core::Iterated(run) => run.apply(operation, board),
-        }
+    /// The mask logit of a node that no operation has touched.
+    fn fresh_mask_logit(&self) -> f32 {
+        0.0
     }
 
-    pub fn config(&self) -> &Config {
-        match self {
-            Core::Recurrent(run) => run.config(),
-            Core::Iterated(run) => run.config(),
-        }
+    /// Applies one operation: the answer's logit. Masks and pointers are written to `visible`.
+    fn apply(&mut self, operation: Operation, visible: &mut VisibleState) -> f32;
+
+    fn config(&self) -> &Config;
+
+    /// Ends operations early, with a result of no use, once `stop` is set; where an operation is one
+    /// step, there is nothing to be cut short.
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        let _ = stop;
     }
 
     /// Takes the graph that comes with a sequence.
-    pub fn set_input_graph(&mut self, nodes: usize, edges: &[Edge]) {
-        match self {
-            Core::Recurrent(run) => run.set_input_graph(nodes, edges),
-            Core::Iterated(_) => {}
-        }
+    fn set_input_graph(&mut self, nodes: usize, edges: &[Edge]) {
+        let _ = (nodes, edges);
     }
 
-    /// Replaces the pointers of a further type.
-    pub fn set_further(&mut self, number: usize, pointers: &[Node]) {
-        match self {
-            Core::Recurrent(run) => run.set_further(number, pointers),
-            Core::Iterated(_) => {}
-        }
+    /// Replaces the pointers of an extra type.
+    fn set_extra_pointers(&mut self, number: usize, pointers: &[Node]) {
+        let _ = (number, pointers);
     }
 
-    /// Pointers of a further type.
-    pub fn further(&self, number: usize) -> Option<&[Node]> {
-        match self {
-            Core::Recurrent(run) => run.further(number),
-            Core::Iterated(_) => None,
-        }
+    /// Pointers of an extra type.
+    fn extra_pointers(&self, number: usize) -> Option<&[Node]> {
+        let _ = number;
+        None
     }
 
     /// h, \[n, k\].
-    pub fn latents(&self) -> &[f32] {
-        match self {
-            Core::Recurrent(run) => run.latents(),
-            Core::Iterated(run) => run.latents(),
-        }
-    }
+    fn latents(&self) -> &[f32];
 
     /// z, \[n, k\].
-    pub fn encoded(&self) -> &[f32] {
-        match self {
-            Core::Recurrent(run) => run.encoded(),
-            Core::Iterated(run) => run.encoded(),
-        }
-    }
+    fn encoded(&self) -> &[f32];
 
-    /// Where the readout came from: for max z, then for max h.
-    pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
-        match self {
-            Core::Recurrent(run) => run.readout_sources(),
-            Core::Iterated(run) => run.readout_sources(),
-        }
-    }
+    /// The node each dimension of the readout came from: for max z, then for max h.
+    fn readout_sources(&self) -> (Vec<Node>, Vec<Node>);
 
     /// α of a node that there is, in a model with attention.
-    pub fn attention(&self, node: Node, board: &Board) -> Vec<f32> {
-        match self {
-            Core::Recurrent(run) => run.attention(node, board),
-            Core::Iterated(run) => run.attention(node),
-        }
-    }
+    fn attention(&self, node: Node, visible: &VisibleState) -> Vec<f32>;
 
     /// Steps that the last operation took.
-    pub fn steps(&self) -> usize {
-        match self {
-            Core::Recurrent(run) => run.layers(),
-            Core::Iterated(run) => run.steps(),
-        }
-    }
+    fn steps(&self) -> usize;
 
     /// Who took part in the last operation, if not all did.
-    pub fn participants(&self) -> Option<&[Node]> {
-        match self {
-            Core::Recurrent(_) => None,
-            Core::Iterated(run) => Some(run.participants()),
-        }
+    fn participants(&self) -> Option<&[Node]> {
+        None
     }
 
     /// Floating-point operations that the last operation needed.
-    pub fn flop(&self, board: &Board) -> u64 {
-        match self {
-            Core::Recurrent(run) => run.flop(board),
-            Core::Iterated(run) => run.flop(),
-        }
+    fn flop(&self, visible: &VisibleState) -> u64;
+}
+
+impl Clone for Box<dyn ProcessorState> {
+    fn clone(&self) -> Self {
+        self.copy()
     }
 }

@@ -66,8 +66,8 @@ pub trait Driver {
         None
     }
 
-    /// The same of further pointer type `number`, counted from 0.
-    fn given_further(&self, number: usize) -> Option<&[Node]> {
+    /// The pointers of extra type `number` that it is given, counted from 0.
+    fn given_extra(&self, number: usize) -> Option<&[Node]> {
         let _ = number;
         None
     }
@@ -78,12 +78,12 @@ pub trait Driver {
     }
 
     /// Told after every operation; may stop the replay.
-    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Self::Error>;
+    fn observe(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Self::Error>;
 }
 
 impl Model {
     /// Runs the model freely over an example, one operation after the other, and shows every step
-    /// to `see`, which may stop it. The model reads its own pointers and masks, never the truth's;
+    /// to `observe`, which may stop it. The model reads its own pointers and masks, never the truth's;
     /// models with given pointers read those.
     ///
     /// ```
@@ -105,31 +105,31 @@ impl Model {
     pub fn replay<'a>(
         &self,
         example: impl Into<Example<'a>>,
-        see: impl FnMut(Step<'_>) -> ControlFlow<()>,
+        observe: impl FnMut(Step<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let example: Example<'_> = example.into();
         example.check(self.config())?;
         let types = &self.config().pointer_types;
-        self.drive(example.sequence.priorities, &mut Along { example, types, t: 0, see })
+        self.drive(example.sequence.priorities, &mut Along { example, types, t: 0, observe })
     }
 
-    /// The same, until another thread sets `stop`. Even a long operation is then abandoned, and
-    /// not shown to `see`, so steps may be missing.
+    /// Runs the model over an example, as [`Model::replay`] does, until another thread sets `stop`. Even a long operation is then abandoned, and
+    /// not shown to `observe`, so steps may be missing.
     pub fn replay_until<'a>(
         &self,
         example: impl Into<Example<'a>>,
         stop: &Arc<AtomicBool>,
-        see: impl FnMut(Step<'_>) -> ControlFlow<()>,
+        observe: impl FnMut(Step<'_>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let example: Example<'_> = example.into();
         example.check(self.config())?;
         let types = &self.config().pointer_types;
-        let mut along = Along { example, types, t: 0, see };
+        let mut along = Along { example, types, t: 0, observe };
         self.drive_until(example.sequence.priorities, &mut along, Some(stop))
     }
 
-    /// The same for operations that a [`Driver`] makes as it goes, in O(n) memory; one node per
-    /// priority.
+    /// Runs the model over operations that a [`Driver`] makes as it goes, in O(n) memory; one node
+    /// per priority.
     pub fn drive<D: Driver>(&self, priorities: &[f32], driver: &mut D) -> Result<(), D::Error> {
         self.drive_until(priorities, driver, None)
     }
@@ -158,12 +158,12 @@ impl Model {
             {
                 state.set_pointers(given)?;
                 for number in 0..self.config().pointer_types.len() {
-                    if let Some(given) = driver.given_further(number) {
-                        state.set_further_pointers(number, given)?;
+                    if let Some(given) = driver.given_extra(number) {
+                        state.set_extra_pointers(number, given)?;
                     }
                 }
             }
-            if driver.see(Step { t, operation, logit, state: &state })?.is_break() {
+            if driver.observe(Step { t, operation, logit, state: &state })?.is_break() {
                 break;
             }
             t += 1;
@@ -175,11 +175,11 @@ impl Model {
 /// The operations of an example.
 struct Along<'a, F> {
     example: Example<'a>,
-    /// Further pointer types.
+    /// Extra pointer types.
     types: &'a [String],
     /// Operations handed out.
     t: usize,
-    see: F,
+    observe: F,
 }
 
 impl<F: FnMut(Step<'_>) -> ControlFlow<()>> Driver for Along<'_, F> {
@@ -195,7 +195,7 @@ impl<F: FnMut(Step<'_>) -> ControlFlow<()>> Driver for Along<'_, F> {
         self.example.given_after(self.t.checked_sub(1)?)
     }
 
-    fn given_further(&self, number: usize) -> Option<&[Node]> {
+    fn given_extra(&self, number: usize) -> Option<&[Node]> {
         let fields = self.example.sequence.fields_after(self.t.checked_sub(1)?);
         fields.pointer(&self.types[number]).ok()
     }
@@ -204,7 +204,7 @@ impl<F: FnMut(Step<'_>) -> ControlFlow<()>> Driver for Along<'_, F> {
         self.example.sequence.edges
     }
 
-    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Error> {
-        Ok((self.see)(step))
+    fn observe(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Error> {
+        Ok((self.observe)(step))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     Error,
     kernels::math::sigmoid,
-    processor::{Core, Processor},
+    processor::{Processor, ProcessorState},
 };
 
 /// What the model answers to one operation.
@@ -42,9 +42,9 @@ pub struct Move {
     pub to: Node,
 }
 
-/// What can be seen of a structure, whatever its processor.
+/// What is visible of a structure, whatever its processor.
 #[derive(Clone, Debug)]
-pub(crate) struct Board {
+pub(crate) struct VisibleState {
     pub pointers: Vec<Node>,   // [n]
     pub mask_logits: Vec<f32>, // [n]
     /// Nodes whose pointer moved last, in ascending order, and where each pointed before.
@@ -54,10 +54,10 @@ pub(crate) struct Board {
     pub moved: bool,
 }
 
-impl Board {
+impl VisibleState {
     /// Every node points to itself.
-    pub fn new(n: usize, mask_logit: f32) -> Board {
-        Board {
+    pub fn new(n: usize, mask_logit: f32) -> VisibleState {
+        VisibleState {
             pointers: (0..n as Node).collect(),
             mask_logits: vec![mask_logit; n],
             changed: Vec::new(),
@@ -99,12 +99,12 @@ impl Board {
 /// ```
 #[derive(Clone, Debug)]
 pub struct State {
-    core: Core,
-    board: Board,
+    processor: Box<dyn ProcessorState>,
+    visible: VisibleState,
 }
 
 impl State {
-    pub(crate) fn new(processor: &Processor, priorities: &[f32]) -> Result<State, Error> {
+    pub(crate) fn new(processor: Arc<dyn Processor>, priorities: &[f32]) -> Result<State, Error> {
         let n = priorities.len();
         if n == 0 || n > u32::MAX as usize {
             return Err(Error::Input(format!(
@@ -116,28 +116,25 @@ impl State {
                 "a priority is {priority}; expected a finite number"
             )));
         }
-        let (core, board) = processor.start(priorities);
-        Ok(State { core, board })
+        let processor = processor.start(priorities);
+        let visible = VisibleState::new(n, processor.fresh_mask_logit());
+        Ok(State { processor, visible })
     }
 
     /// Lets an operation that is under way end early, with a result of no use, once `stop` is set.
     pub(crate) fn stop_when(&mut self, stop: Arc<AtomicBool>) {
-        match &mut self.core {
-            // One step an operation: there is nothing to be cut short.
-            Core::Recurrent(_) => {}
-            Core::Iterated(run) => run.stop_when(stop),
-        }
+        self.processor.stop_when(stop);
     }
 
     /// Processor steps that the last operation took; for the paper's processor, its layers.
     pub fn processor_steps(&self) -> usize {
-        self.core.steps()
+        self.processor.steps()
     }
 
     /// The nodes that took part in the last operation, in the order they were reached; `None`
     /// for the paper's processor, in which all do.
     pub fn participants(&self) -> Option<&[Node]> {
-        self.core.participants()
+        self.processor.participants()
     }
 
     /// Applies one operation: the answer, and pointers re-aimed as the model sees fit.
@@ -153,38 +150,43 @@ impl State {
                 "the operation ({u}, {v}) names one node twice; expected two different nodes"
             )));
         }
-        self.board.settle();
-        let logit = self.core.apply(operation, &mut self.board);
+        self.visible.settle();
+        let logit = self.processor.apply(operation, &mut self.visible);
         Ok(self.answer(logit))
     }
 
     /// The answer with this logit, and what the last operation did to pointers.
     pub(crate) fn answer(&self, logit: f32) -> Answer<'_> {
-        let Board { changed, pointers, .. } = &self.board;
+        let VisibleState { changed, pointers, .. } = &self.visible;
         Answer { logit, probability: sigmoid(logit), changed, pointers }
     }
 
     /// The pointers that the last operation moved, in ascending order of their nodes; for models
     /// to which pointers are given, those that [`State::set_pointers`] moved since.
     pub fn moved(&self) -> impl Iterator<Item = Move> + '_ {
-        let Board { changed, changed_from, pointers, .. } = &self.board;
+        let VisibleState { changed, changed_from, pointers, .. } = &self.visible;
         let moved = changed.iter().zip(changed_from);
         moved.map(|(&node, &from)| Move { node, from, to: pointers[node as usize] })
     }
 
-    /// Replaces the pointers, for models to which they are given.
-    pub fn set_pointers(&mut self, pointers: &[Node]) -> Result<(), Error> {
+    fn check_pointers(&self, pointers: &[Node]) -> Result<(), Error> {
         let n = self.nodes();
         if pointers.len() != n || pointers.iter().any(|&node| node as usize >= n) {
             return Err(Error::Input(format!(
                 "the given pointers do not fit; expected {n} nodes, each below {n}"
             )));
         }
-        self.board.settle();
+        Ok(())
+    }
+
+    /// Replaces the pointers, for models to which they are given.
+    pub fn set_pointers(&mut self, pointers: &[Node]) -> Result<(), Error> {
+        self.check_pointers(pointers)?;
+        self.visible.settle();
         for (node, &to) in (0..).zip(pointers) {
-            let from = std::mem::replace(&mut self.board.pointers[node as usize], to);
+            let from = std::mem::replace(&mut self.visible.pointers[node as usize], to);
             if from != to {
-                self.board.note(node, from);
+                self.visible.note(node, from);
             }
         }
         Ok(())
@@ -200,70 +202,65 @@ impl State {
                 "the input graph has the edge ({u}, {v}); expected nodes below {n}"
             )));
         }
-        self.core.set_input_graph(n, edges);
+        self.processor.set_input_graph(n, edges);
         Ok(())
     }
 
-    /// Replaces the pointers of further type `number`, for models to which they are given.
-    pub fn set_further_pointers(&mut self, number: usize, pointers: &[Node]) -> Result<(), Error> {
-        let n = self.nodes();
-        if pointers.len() != n || pointers.iter().any(|&node| node as usize >= n) {
-            return Err(Error::Input(format!(
-                "the given pointers do not fit; expected {n} nodes, each below {n}"
-            )));
-        }
-        self.core.set_further(number, pointers);
+    /// Replaces the pointers of extra type `number`, for models to which they are given.
+    pub fn set_extra_pointers(&mut self, number: usize, pointers: &[Node]) -> Result<(), Error> {
+        self.check_pointers(pointers)?;
+        self.processor.set_extra_pointers(number, pointers);
         Ok(())
     }
 
-    /// Where every node points by further type `number`
+    /// Where every node points by extra type `number`
     /// ([`Config::pointer_types`](crate::Config::pointer_types)).
-    pub fn further_pointers(&self, number: usize) -> Option<&[Node]> {
-        self.core.further(number)
+    pub fn extra_pointers(&self, number: usize) -> Option<&[Node]> {
+        self.processor.extra_pointers(number)
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
-        self.board.pointers.len()
+        self.visible.pointers.len()
     }
 
     /// Where every node points.
     pub fn pointers(&self) -> &[Node] {
-        &self.board.pointers
+        &self.visible.pointers
     }
 
     /// h after the last operation, \[n, k\]; the last x of an iterated processor, empty beyond 4096
     /// nodes.
     pub fn latents(&self) -> &[f32] {
-        self.core.latents()
+        self.processor.latents()
     }
 
     /// z of the last operation, \[n, k\]; empty for an iterated processor beyond 4096 nodes.
     pub fn encoded(&self) -> &[f32] {
-        self.core.encoded()
+        self.processor.encoded()
     }
 
     /// ψ's logits for the last operation, \[n\]; [`left_alone`](crate::left_alone) says what they
     /// mean. Zeros in models without masks.
     pub fn mask_logits(&self) -> &[f32] {
-        &self.board.mask_logits
+        &self.visible.mask_logits
     }
 
     /// The node each dimension of the readout came from after the last operation: for max z, then
     /// for max h, k each. The lowest index among equals.
     pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
-        self.core.readout_sources()
+        self.processor.readout_sources()
     }
 
     /// α of one node after the last operation (equation 6): how relevant every node is to it.
     /// `None` in models without attention, or if there is no such node.
     pub fn attention(&self, node: Node) -> Option<Vec<f32>> {
-        let wanted = self.core.config().has_attention() && (node as usize) < self.nodes();
-        wanted.then(|| self.core.attention(node, &self.board))
+        let wanted = self.processor.config().has_attention() && (node as usize) < self.nodes();
+        wanted.then(|| self.processor.attention(node, &self.visible))
     }
 
     /// Floating-point operations that the last operation needed; see [`cost`](crate::cost).
     pub fn flop(&self) -> u64 {
-        self.core.flop(&self.board)
+        self.processor.flop(&self.visible)
     }
 }

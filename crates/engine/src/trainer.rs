@@ -2,7 +2,7 @@
 
 use pgn_structures::Transition;
 
-use crate::{Error, Example, Losses, Model, Parameters, adam::Adam, processor::Chance};
+use crate::{Error, Example, Losses, Model, Parameters, adam::Adam, processor::StepInputs};
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,18 +166,21 @@ impl<N: Network> Trainer<N> {
         if batch == 0 {
             return Ok(());
         }
-        let norm = norm(gradients.values());
-        if !norm.is_finite() || !loss.is_finite() {
+        // Adam squares gradients; a comparison with NaN is false.
+        let is_sound = gradients.values().iter().all(|value| value.abs() < 1e19);
+        if !is_sound || !loss.is_finite() {
             return Err(Error::Diverged(format!(
-                "training diverged at step {}: the loss is {loss} and the gradient's norm {norm}; \
-                 a lower learning rate or gradient clipping may help",
-                self.adam.steps
+                "training diverged at step {}: the loss is {loss} and the gradient's norm {}; a \
+                 lower learning rate or gradient clipping may help",
+                self.adam.steps,
+                norm(gradients.values())
             )));
         }
-        if let Some(clip) = self.options.clip
-            && norm > clip
-        {
-            gradients.values_mut().iter_mut().for_each(|value| *value *= clip / norm);
+        if let Some(clip) = self.options.clip {
+            let norm = norm(gradients.values());
+            if norm > clip {
+                gradients.values_mut().iter_mut().for_each(|value| *value *= clip / norm);
+            }
         }
         self.model.update(|parameters| {
             self.adam.step(self.options.learning_rate, &gradients, parameters);
@@ -221,13 +224,13 @@ impl Trainer {
     {
         let batch: Vec<Example<'a>> = batch.iter().map(|&example| example.into()).collect();
         batch.iter().try_for_each(|example| example.check(self.model.config()))?;
-        let chance = Chance {
+        let inputs = StepInputs {
             seed: self.options.seed,
             step: self.adam.steps,
             running_accuracy: self.running_accuracy,
             teacher_probability: self.options.teacher_probability,
         };
-        Ok(self.model.processor().gradients(self.model.parameters(), &batch, chance))
+        Ok(self.model.processor().gradients(self.model.parameters(), &batch, inputs))
     }
 
     /// One step of Adam on a batch of transitions, for models with an iterated processor. Returns

@@ -83,7 +83,7 @@ impl Driver for Made<'_> {
         Ok(Some(next))
     }
 
-    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Error> {
+    fn observe(&mut self, step: Step<'_>) -> Result<ControlFlow<()>, Error> {
         self.logits.push(step.logit);
         Ok(ControlFlow::Continue(()))
     }

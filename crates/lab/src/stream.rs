@@ -168,7 +168,7 @@ impl Driver for Scoring<'_> {
         Ok(Some(operation))
     }
 
-    fn see(&mut self, step: Step<'_>) -> Result<ControlFlow<()>> {
+    fn observe(&mut self, step: Step<'_>) -> Result<ControlFlow<()>> {
         let (rolled, state) = (&mut self.rolled, step.state());
         let right = rolled.tally.answer(step.answer().value(), self.answer);
         let wrong_masks = self.difference.update(&self.truth, state);

@@ -3,7 +3,7 @@
 use fearless_simd::{f32x8, prelude::*, u32x8};
 use pgn_structures::Node;
 
-use super::{Heard, HeardGradients, Senders};
+use super::{AggregateGradients, Aggregated, Senders};
 use crate::{
     Graph,
     graph::Neighbours,
@@ -17,7 +17,7 @@ use crate::{
 
 /// mᵢ = maxⱼ ReLU(aᵢ + bⱼ) = ReLU(aᵢ + maxⱼ bⱼ): exact, as rounding is monotone, and so is ReLU.
 #[inline(always)]
-pub fn hear<S: Simd, F: Sources>(
+pub fn aggregate<S: Simd, F: Sources>(
     simd: S,
     senders: Senders,
     first: usize,
@@ -77,21 +77,33 @@ pub fn hear<S: Simd, F: Sources>(
 }
 
 #[inline(always)]
-pub fn hear_backward<S: Simd>(simd: S, heard: Heard, d_m: &[f32], into: HeardGradients) {
-    let (k, width) = (into.by_all.len(), heard.layer.width);
-    let receiver = heard.head * k;
+pub fn aggregate_backward<S: Simd>(
+    simd: S,
+    aggregated: Aggregated,
+    d_m: &[f32],
+    into: AggregateGradients,
+) {
+    let (k, width) = (into.by_all.len(), aggregated.layer.width);
+    let receiver = aggregated.channel * k;
     // m = ReLU(a + max b): ∂a …
-    let rows = heard.m.chunks_exact(k).zip(d_m.chunks_exact(k));
+    let rows = aggregated.m.chunks_exact(k).zip(d_m.chunks_exact(k));
     for ((m, d_m), d_mixed) in rows.zip(into.mixed.chunks_exact_mut(width)) {
         gate(simd, m, d_m, &mut d_mixed[receiver..][..k]);
     }
     // … and from it ∂b.
-    match heard.graph {
+    match aggregated.graph {
         Graph::Symmetric | Graph::Directed => {
-            let columns = (width, receiver, heard.layer.sender(k, heard.head));
-            listed_backward(simd, k, columns, heard.neighbours, heard.sources, into.mixed);
+            let columns = (width, receiver, aggregated.layer.sender(k, aggregated.channel));
+            listed_backward(
+                simd,
+                k,
+                columns,
+                aggregated.neighbours,
+                aggregated.sources,
+                into.mixed,
+            );
         }
-        Graph::Complete => complete_backward(simd, k, heard, into),
+        Graph::Complete => complete_backward(simd, k, aggregated, into),
         Graph::SelfOnly => {}
     }
 }
@@ -137,12 +149,12 @@ fn listed_backward<S: Simd>(
 /// The complete graph's ∂b has one non-zero element a dimension, Σᵢ ∂aᵢ at its source. Adds its
 /// share to ∂x and to the gradient of the sender weights.
 #[inline(always)]
-fn complete_backward<S: Simd>(simd: S, k: usize, heard: Heard, into: HeardGradients) {
-    let sender_t = Rows::new(&heard.layer.mix_t[2 * k * k..], k);
-    let x = Rows::new(heard.x, k);
+fn complete_backward<S: Simd>(simd: S, k: usize, aggregated: Aggregated, into: AggregateGradients) {
+    let sender_t = Rows::new(&aggregated.layer.mix_t[2 * k * k..], k);
+    let x = Rows::new(aggregated.x, k);
     into.by_all.fill(0.0);
     add_rows(simd, into.mixed, 3 * k, into.by_all);
-    for (d, (&total, &from)) in into.by_all.iter().zip(heard.sources).enumerate() {
+    for (d, (&total, &from)) in into.by_all.iter().zip(aggregated.sources).enumerate() {
         let from = from as usize;
         axpy(simd, total, sender_t.row(d), &mut into.x[from * k..][..k]);
         axpy(simd, total, x.row(from), &mut into.sender[d * k..][..k]);

@@ -53,43 +53,43 @@ impl Aggregation {
     }
 }
 
-/// Everything a node may hear of one head.
+/// Everything a node may hear of one channel.
 #[derive(Clone, Copy)]
 pub struct Senders<'a> {
     pub graph: Graph,
     /// Who hears whom, for graphs that read pointers.
     pub neighbours: &'a Neighbours,
-    /// bⱼ of all heads \[n, heads · k\]; empty where nobody sends.
+    /// bⱼ of all channels \[n, channels · k\]; empty where nobody sends.
     pub sent: &'a [f32],
-    pub head: usize,
-    pub heads: usize,
+    pub channel: usize,
+    pub channels: usize,
     /// What everybody hears in the complete graph, \[k\]: the aggregate of all bⱼ.
     pub by_all: &'a [f32],
 }
 
 impl Senders<'_> {
-    /// bⱼ of this head.
+    /// bⱼ of this channel.
     #[inline(always)]
     fn of(&self, j: usize) -> &[f32] {
         let k = self.by_all.len();
-        &self.sent[(j * self.heads + self.head) * k..][..k]
+        &self.sent[(j * self.channels + self.channel) * k..][..k]
     }
 }
 
-/// One head's messages of a step that is gone back through.
-pub struct Heard<'a> {
+/// One channel's messages of a step that is gone back through.
+pub struct Aggregated<'a> {
     pub graph: Graph,
     pub neighbours: &'a Neighbours,
     pub x: &'a [f32],       // [n, k]: what the layer read
     pub m: &'a [f32],       // [n, k]
     pub sources: &'a [u32], // as the forward pass left them
     pub layer: &'a Layer,
-    pub head: usize,
+    pub channel: usize,
 }
 
 /// Where the gradients of a step of messages go.
-pub struct HeardGradients<'a> {
-    pub mixed: &'a mut [f32], // [n, width]: this head's ∂a and ∂b are written, the rest is left alone
+pub struct AggregateGradients<'a> {
+    pub mixed: &'a mut [f32], // [n, width]: this channel's ∂a and ∂b are written, the rest is left alone
     pub x: &'a mut [f32],     // [n, k]: added to where ∂b is sparse
     pub sender: &'a mut [f32], // [k, k], as [out, in]: likewise
     pub by_all: &'a mut [f32], // [k], scratch
@@ -136,7 +136,7 @@ impl Aggregation {
     ///
     /// Sources are left alone where a node hears only one, or the same as everybody.
     #[inline(always)]
-    pub(crate) fn hear<S: Simd>(
+    pub(crate) fn aggregate<S: Simd>(
         self,
         simd: S,
         senders: Senders,
@@ -146,24 +146,26 @@ impl Aggregation {
         sources: impl Sources,
     ) {
         match self {
-            Aggregation::Max => max::hear(simd, senders, first, mixed, m, sources),
-            Aggregation::Sum | Aggregation::Mean => sum::hear(self, simd, senders, first, mixed, m),
+            Aggregation::Max => max::aggregate(simd, senders, first, mixed, m, sources),
+            Aggregation::Sum | Aggregation::Mean => {
+                sum::aggregate(self, simd, senders, first, mixed, m)
+            }
         }
     }
 
-    /// The mirror of [`Aggregation::hear`]: from ∂m to ∂a and ∂b.
+    /// The mirror of [`Aggregation::aggregate`]: from ∂m to ∂a and ∂b.
     #[inline(always)]
-    pub(crate) fn hear_backward<S: Simd>(
+    pub(crate) fn aggregate_backward<S: Simd>(
         self,
         simd: S,
-        heard: Heard,
+        aggregated: Aggregated,
         d_m: &[f32],
-        into: HeardGradients,
+        into: AggregateGradients,
     ) {
         match self {
-            Aggregation::Max => max::hear_backward(simd, heard, d_m, into),
+            Aggregation::Max => max::aggregate_backward(simd, aggregated, d_m, into),
             Aggregation::Sum | Aggregation::Mean => {
-                sum::hear_backward(self, simd, heard, d_m, into);
+                sum::aggregate_backward(self, simd, aggregated, d_m, into);
             }
         }
     }
@@ -181,7 +183,7 @@ impl Aggregation {
 
     /// Takes in some more rows, of which the first has the number `first`.
     #[inline(always)]
-    pub(crate) fn see<S: Simd>(
+    pub(crate) fn accumulate<S: Simd>(
         self,
         simd: S,
         rows: &[f32],
@@ -219,8 +221,8 @@ impl Aggregation {
             }
             Aggregation::Sum | Aggregation::Mean => {
                 let (into_z, into_h) = into.split_at_mut(into.len() / 2);
-                self.see(simd, z, 0, into_z, ());
-                self.see(simd, h, 0, into_h, ());
+                self.accumulate(simd, z, 0, into_z, ());
+                self.accumulate(simd, h, 0, into_h, ());
             }
         }
     }
@@ -288,22 +290,23 @@ mod tests {
             let mut unrecorded = m.clone();
             with_simd!(level, simd => {
                 max.send_to_all(simd, &sent, &mut by_all, &mut sources[..k]);
-                let senders = Senders { graph, neighbours: &neighbours, sent: &sent, by_all: &by_all, head: 0, heads: 1 };
+                let senders = Senders { graph, neighbours: &neighbours, sent: &sent, by_all: &by_all, channel: 0, channels: 1 };
                 let mixed = Rows::new(&mixed, 2 * k);
-                max.hear(simd, senders, 0, mixed, &mut m, &mut sources[..]);
-                max.hear(simd, senders, 0, mixed, &mut unrecorded, ());
+                max.aggregate(simd, senders, 0, mixed, &mut m, &mut sources[..]);
+                max.aggregate(simd, senders, 0, mixed, &mut unrecorded, ());
             });
             assert_eq!(m, unrecorded, "{graph:?}");
             for i in 0..n {
                 for d in 0..k {
-                    let heard: Vec<usize> = (0..n).filter(|&j| hears(i, j)).collect();
+                    let aggregated: Vec<usize> = (0..n).filter(|&j| hears(i, j)).collect();
                     let message = |j: &usize| (mixed[i * 2 * k + d] + sent[j * k + d]).max(0.0);
-                    let dense = heard.iter().map(message).fold(0.0, f32::max);
+                    let dense = aggregated.iter().map(message).fold(0.0, f32::max);
                     assert_eq!(m[i * k + d].to_bits(), dense.to_bits(), "{graph:?}, n = {n}");
-                    if heard.len() > 1 {
-                        let top =
-                            heard.iter().fold(f32::NEG_INFINITY, |top, j| top.max(sent[j * k + d]));
-                        let first = heard.iter().find(|&j| sent[j * k + d] == top);
+                    if aggregated.len() > 1 {
+                        let top = aggregated
+                            .iter()
+                            .fold(f32::NEG_INFINITY, |top, j| top.max(sent[j * k + d]));
+                        let first = aggregated.iter().find(|&j| sent[j * k + d] == top);
                         let from = sources[if graph == Graph::Complete { d } else { i * k + d }];
                         assert_eq!(Some(&(from as usize)), first, "{graph:?}, n = {n}");
                     }
@@ -333,9 +336,9 @@ mod tests {
             let (mut whole, mut first, mut second) =
                 (vec![max.nothing(); k], vec![max.nothing(); k], vec![max.nothing(); k]);
             with_simd!(level, simd => {
-                max.see(simd, &rows, 0, &mut whole, ());
-                max.see(simd, &rows[..4 * k], 0, &mut first, ());
-                max.see(simd, &rows[4 * k..], 4, &mut second, ());
+                max.accumulate(simd, &rows, 0, &mut whole, ());
+                max.accumulate(simd, &rows[..4 * k], 0, &mut first, ());
+                max.accumulate(simd, &rows[4 * k..], 4, &mut second, ());
             });
             let mut joined = [first, vec![max.nothing(); k]].concat();
             let later = [second, vec![max.nothing(); k]].concat();
@@ -358,22 +361,22 @@ mod tests {
                     let by_all = &vec![0.0; k];
                     with_simd!(level, simd => {
                         let senders =
-                            Senders { graph, neighbours: &neighbours, sent: &sent, by_all, head: 0, heads: 1 };
+                            Senders { graph, neighbours: &neighbours, sent: &sent, by_all, channel: 0, channels: 1 };
                         let mixed = Rows::new(&mixed, 2 * k);
-                        Aggregation::Sum.hear(simd, senders, 0, mixed, &mut sums, ());
-                        Aggregation::Mean.hear(simd, senders, 0, mixed, &mut means, ());
+                        Aggregation::Sum.aggregate(simd, senders, 0, mixed, &mut sums, ());
+                        Aggregation::Mean.aggregate(simd, senders, 0, mixed, &mut means, ());
                     });
                     for at in 0..n * k {
                         let (i, d) = (at / k, at % k);
-                        let heard: Vec<usize> = match graph {
+                        let aggregated: Vec<usize> = match graph {
                             Graph::Complete => (0..n).collect(),
                             _ => neighbours.of(i).iter().map(|&j| j as usize).collect(),
                         };
                         let message =
                             |&j: &usize| (mixed[i * 2 * k + d] + sent[j * k + d]).max(0.0);
-                        let sum = heard.iter().map(message).fold(0.0, |sum, next| sum + next);
+                        let sum = aggregated.iter().map(message).fold(0.0, |sum, next| sum + next);
                         assert_eq!(sums[at], sum, "{graph:?}, n = {n}");
-                        assert_eq!(means[at], sum * (1.0 / heard.len() as f32), "{graph:?}");
+                        assert_eq!(means[at], sum * (1.0 / aggregated.len() as f32), "{graph:?}");
                     }
                 }
             }

@@ -7,7 +7,7 @@
 use fearless_simd::{f32x8, prelude::*};
 use pgn_structures::Node;
 
-use super::{Aggregation, Heard, HeardGradients, Senders};
+use super::{AggregateGradients, Aggregated, Aggregation, Senders};
 use crate::{
     Graph,
     graph::Neighbours,
@@ -38,7 +38,7 @@ fn for_each_sender(
 
 /// mᵢ = Σⱼ ReLU(aᵢ + bⱼ), or its mean.
 #[inline(always)]
-pub fn hear<S: Simd>(
+pub fn aggregate<S: Simd>(
     aggregation: Aggregation,
     simd: S,
     senders: Senders,
@@ -48,7 +48,7 @@ pub fn hear<S: Simd>(
 ) {
     let k = senders.by_all.len();
     let zero = f32x8::splat(simd, 0.0);
-    let nodes = senders.sent.len() / (senders.heads * k);
+    let nodes = senders.sent.len() / (senders.channels * k);
     for (i, (m, a)) in m.chunks_exact_mut(k).zip(mixed.iter()).enumerate() {
         // A node that hears only itself: its sender's half is part of a.
         if senders.graph == Graph::SelfOnly {
@@ -81,22 +81,22 @@ pub fn hear<S: Simd>(
     }
 }
 
-/// The mirror of [`hear`]. Both halves of the messages are computed again: keeping them for all
+/// The mirror of [`aggregate`]. Both halves of the messages are computed again: keeping them for all
 /// operations would cost more than the two products.
 #[inline(always)]
-pub fn hear_backward<S: Simd>(
+pub fn aggregate_backward<S: Simd>(
     aggregation: Aggregation,
     simd: S,
-    heard: Heard,
+    aggregated: Aggregated,
     d_m: &[f32],
-    into: HeardGradients,
+    into: AggregateGradients,
 ) {
-    let (k, layer) = (into.by_all.len(), heard.layer);
-    let (nodes, width) = (heard.m.len() / k, layer.width);
-    let (receiver, sender) = (heard.head * k, layer.sender(k, heard.head));
+    let (k, layer) = (into.by_all.len(), aggregated.layer);
+    let (nodes, width) = (aggregated.m.len() / k, layer.width);
+    let (receiver, sender) = (aggregated.channel * k, layer.sender(k, aggregated.channel));
     let d_mixed = into.mixed;
-    if heard.graph == Graph::SelfOnly {
-        let rows = heard.m.chunks_exact(k).zip(d_m.chunks_exact(k));
+    if aggregated.graph == Graph::SelfOnly {
+        let rows = aggregated.m.chunks_exact(k).zip(d_m.chunks_exact(k));
         for ((m, d_m), d_mixed) in rows.zip(d_mixed.chunks_exact_mut(width)) {
             gate(simd, m, d_m, &mut d_mixed[..k]);
         }
@@ -104,7 +104,7 @@ pub fn hear_backward<S: Simd>(
     }
     into.halves.resize(2 * nodes * k, 0.0);
     let (a, b) = into.halves.split_at_mut(nodes * k);
-    let (shape, x) = ((nodes, k, k), mat(heard.x, k));
+    let (shape, x) = ((nodes, k, k), mat(aggregated.x, k));
     let bias = Start::Row(&layer.mix_bias[receiver..][..k]);
     matmul(simd, shape, x, mat(&layer.mix[receiver..], width), bias, Then::Store, mat_mut(a, k));
     let weights = mat(&layer.mix[sender..], width);
@@ -116,11 +116,11 @@ pub fn hear_backward<S: Simd>(
     let zero = f32x8::splat(simd, 0.0);
     for i in 0..nodes {
         let (a, d_m) = (&a[i * k..][..k], &d_m[i * k..][..k]);
-        let count = for_each_sender(heard.graph, heard.neighbours, i, nodes, |_| {});
+        let count = for_each_sender(aggregated.graph, aggregated.neighbours, i, nodes, |_| {});
         let share = f32x8::splat(simd, aggregation.share(count));
         for_each_sender(
-            heard.graph,
-            heard.neighbours,
+            aggregated.graph,
+            aggregated.neighbours,
             i,
             nodes,
             #[inline(always)]

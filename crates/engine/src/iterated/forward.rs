@@ -5,7 +5,7 @@ use pgn_structures::{Node, Operation};
 
 use super::{
     blocks::Weights,
-    heads::{Heads, candidates},
+    outputs::{Outputs, candidates},
     reach::Reach,
     step::{StepForward, step_forward},
 };
@@ -48,7 +48,7 @@ pub trait Memory {
 #[derive(Clone, Debug, Default)]
 pub struct Forward {
     pub reach: Reach,
-    pub heads: Heads,
+    pub outputs: Outputs,
     /// Places with mask 0.
     pub visited: Vec<u32>,
     /// Places that a pointer may be aimed at.
@@ -72,18 +72,18 @@ impl Forward {
         let (k, weights) = (context.config.k, context.weights);
         let participants = weights.settings.participants;
         self.reach.find(participants, context.pointers, context.operation, ahead);
-        self.heads.encode(simd, context, &self.reach);
+        self.outputs.encode(simd, context, &self.reach);
         let limit = limit(&self.reach);
         memory.begin(k, &self.reach, limit);
         for step in 1..=limit {
-            let rows = memory.step(k, &self.reach, &self.heads.fixed, step);
+            let rows = memory.step(k, &self.reach, &self.outputs.fixed, step);
             step_forward(simd, k, weights, rows);
             if memory.ends(&self.reach, step) {
                 break;
             }
         }
-        self.heads.answer(simd, k, weights, memory.last());
-        self.heads.ask(simd, k, weights);
+        self.outputs.answer(simd, k, weights, memory.last());
+        self.outputs.ask(simd, k, weights);
     }
 
     /// Notes which places have mask 0, and so which pointers may be aimed where.
@@ -100,7 +100,7 @@ impl Forward {
         self.scores.clear();
         self.scores.resize(self.candidates.len().next_multiple_of(LANES), f32::NEG_INFINITY);
         for (score, &j) in self.scores.iter_mut().zip(&self.candidates) {
-            *score = self.heads.score(simd, k, &self.reach, i, j as usize);
+            *score = self.outputs.score(simd, k, &self.reach, i, j as usize);
         }
     }
 }

@@ -22,7 +22,7 @@
 //! | `blocks.rs` | weights laid out for the kernels |
 //! | `reach.rs` | which nodes take part, step by step |
 //! | `step.rs` | one processor step, forward and backward |
-//! | `heads.rs` | answer, masks and pointers from the last x, forward and backward |
+//! | `outputs.rs` | answer, masks and pointers from the last x, forward and backward |
 //! | `forward.rs` | one operation; training and rollouts run it |
 //! | `run.rs` | a structure in use |
 //! | `transition.rs` | one transition: losses and gradients |
@@ -32,7 +32,7 @@
 mod blocks;
 pub(crate) mod cost;
 mod forward;
-mod heads;
+mod outputs;
 mod reach;
 mod run;
 mod settings;
@@ -40,65 +40,95 @@ mod step;
 mod training;
 mod transition;
 
-use crate::{Config, Parameters, SimdLevel, buffer_pool::BufferPool};
+use std::sync::Arc;
 
-pub(crate) use run::{LEFT_ALONE, Run};
+use pgn_structures::Transition;
+
+use crate::{
+    Config, Error, Example, Losses, Parameters, SimdLevel,
+    buffer_pool::BufferPool,
+    parameters::Shapes,
+    processor::{Design, Processor, ProcessorState, StepInputs},
+};
+
 pub use settings::{Iterated, Participants, ProcessorKind, Relation};
 
 use blocks::{RELATIONS, Weights};
+use run::Run;
 use transition::Tape;
 
 /// A network with this processor: its weights, and buffers that training uses again.
-#[derive(Clone, Debug)]
-pub(crate) struct Network {
-    pub config: Config,
-    pub level: SimdLevel,
+#[derive(Debug)]
+struct Network {
+    config: Arc<Config>,
+    level: SimdLevel,
     weights: Weights,
     tapes: BufferPool<Tape>,
 }
 
-impl Network {
-    pub fn new(
-        config: &Config,
-        settings: &Iterated,
-        level: SimdLevel,
-        parameters: &Parameters,
-    ) -> Network {
-        let weights = Weights::new(config, settings, parameters);
-        Network { config: config.clone(), level, weights, tapes: BufferPool::default() }
+pub(crate) const DESIGN: Design = Design {
+    tensors: |config| tensors(config, settings(config)),
+    build: |config, level, _, parameters| {
+        let weights = Weights::new(config, settings(config), parameters);
+        let tapes = BufferPool::default();
+        Arc::new(Network { config: Arc::clone(config), level, weights, tapes })
+    },
+    training_flop: |config, sequence, first| {
+        cost::training_flop(config, settings(config), sequence, first)
+    },
+};
+
+/// The settings of a config with this processor.
+fn settings(config: &Config) -> &Iterated {
+    config.iterated().unwrap_or_else(|| unreachable!("the design of another processor"))
+}
+
+impl Processor for Network {
+    fn update(&mut self, parameters: &Parameters) {
+        self.weights = Weights::new(&self.config, &self.weights.settings, parameters);
     }
 
-    /// Takes other weights.
-    pub fn update(&mut self, parameters: &Parameters) {
-        self.weights = Weights::new(&self.config, &self.weights.settings, parameters);
+    fn gradients(
+        &self,
+        _: &Parameters,
+        batch: &[Example<'_>],
+        _: StepInputs,
+    ) -> (Losses, Parameters) {
+        self.sequence_gradients(batch)
+    }
+
+    fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
+        self.transition_gradients(batch)
+    }
+
+    fn start(self: Arc<Self>, priorities: &[f32]) -> Box<dyn ProcessorState> {
+        Box::new(Run::new(self, priorities))
     }
 }
 
 /// The tensors of `model.safetensors`, by name and shape: no h to encode, and a message function
 /// per relation.
-pub(crate) fn tensors(
-    config: &Config,
-    settings: &Iterated,
-    mut add: impl FnMut(&'static str, &[usize]),
-) {
+fn tensors(config: &Config, settings: &Iterated) -> Shapes {
     let (k, m) = (config.k, config.m());
-    add("encoder.weight", &[k, m]);
-    add("encoder.bias", &[k]);
-    add("update.weight", &[k, (2 + settings.relations.len()) * k]);
-    add("update.bias", &[k]);
-    add("decoder.weight", &[1, 2 * k]);
-    add("decoder.bias", &[1]);
-    add("mask.weight", &[1, 2 * k]);
-    add("mask.bias", &[1]);
-    add("query.weight", &[k, 3 * k]);
-    add("key.weight", &[k, 2 * k]);
+    let mut all = vec![
+        ("encoder.weight", vec![k, m]),
+        ("encoder.bias", vec![k]),
+        ("update.weight", vec![k, (2 + settings.relations.len()) * k]),
+        ("update.bias", vec![k]),
+        ("decoder.weight", vec![1, 2 * k]),
+        ("decoder.bias", vec![1]),
+        ("mask.weight", vec![1, 2 * k]),
+        ("mask.bias", vec![1]),
+        ("query.weight", vec![k, 3 * k]),
+        ("key.weight", vec![k, 2 * k]),
+    ];
     for relation in &settings.relations {
         let [weight, bias] = relation.tensors();
-        add(weight, &[k, k]);
-        add(bias, &[k]);
+        all.extend([(weight, vec![k, k]), (bias, vec![k])]);
     }
     if settings.relation_biases {
-        add("relation.weight", &[RELATIONS, 3 * k]);
-        add("relation.bias", &[RELATIONS]);
+        all.push(("relation.weight", vec![RELATIONS, 3 * k]));
+        all.push(("relation.bias", vec![RELATIONS]));
     }
+    all
 }

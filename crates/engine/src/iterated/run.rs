@@ -18,9 +18,10 @@ use crate::{
     Config,
     attention::argmax,
     kernels::{LANES, math::softmax},
+    processor::ProcessorState,
     readout::left_alone,
     simd::with_simd,
-    state::Board,
+    state::VisibleState,
 };
 
 /// The mask logit of a node that takes no part: certainly left alone.
@@ -30,10 +31,9 @@ pub const LEFT_ALONE: f32 = 1e3;
 /// many.
 const SPREAD: usize = 4096;
 
-/// The working memory of a structure: O(n) for priorities, and for pointers and masks, which are on
-/// the board; the rest is per participant.
+/// The working memory of a structure: O(n) for priorities, and for pointers and masks, which are visible; the rest is per participant.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(super) struct Run {
     network: Arc<Network>,
     priorities: Vec<f32>, // [n]
     forward: Forward,
@@ -117,31 +117,13 @@ impl Run {
         }
     }
 
-    /// Ends operations early, with a result of no use, once `stop` is set.
-    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
-        self.turns.stop = Some(stop);
-    }
-
-    /// Applies one operation: re-aims pointers and returns the answer's logit. Mask logits of the
-    /// participants are written, those of the last operation's reset.
-    pub fn apply(&mut self, operation: Operation, board: &mut Board) -> f32 {
-        for &node in self.participants() {
-            board.mask_logits[node as usize] = LEFT_ALONE;
-        }
-        self.spread(|_, row| row.fill(0.0));
-        let network = Arc::clone(&self.network);
-        with_simd!(network.level, simd => self.compute(simd, &network, operation, board));
-        self.spread(|from, row| row.copy_from_slice(from));
-        self.forward.heads.logit
-    }
-
     #[inline(always)]
     fn compute<S: Simd>(
         &mut self,
         simd: S,
         network: &Network,
         operation: Operation,
-        board: &mut Board,
+        visible: &mut VisibleState,
     ) {
         let (config, weights) = (&network.config, &network.weights);
         let settings = &weights.settings;
@@ -150,16 +132,16 @@ impl Run {
             weights,
             operation,
             priorities: &self.priorities,
-            pointers: &board.pointers,
+            pointers: &visible.pointers,
         };
         // Messages need as many steps as paths are long; the bound grows with them.
         let limit = |reach: &Reach| settings.steps + settings.steps_per_depth * reach.depth();
         let forward = &mut self.forward;
         forward.compute(simd, &context, usize::MAX, limit, &mut self.turns);
-        for (&node, &logit) in forward.reach.nodes.iter().zip(&forward.heads.mask_logits) {
-            board.mask_logits[node as usize] = logit;
+        for (&node, &logit) in forward.reach.nodes.iter().zip(&forward.outputs.mask_logits) {
+            visible.mask_logits[node as usize] = logit;
         }
-        let (nodes, masks) = (&forward.reach.nodes, &board.mask_logits);
+        let (nodes, masks) = (&forward.reach.nodes, &visible.mask_logits);
         let masks: Vec<bool> = nodes.iter().map(|&node| left_alone(masks[node as usize])).collect();
         forward.visit(config, |place| !masks[place]);
         let mut moved = Vec::new();
@@ -169,13 +151,13 @@ impl Run {
             let node = forward.reach.nodes[i];
             let Some(best) = argmax(simd, &forward.scores) else { continue };
             let target = forward.reach.nodes[forward.candidates[best] as usize];
-            let from = std::mem::replace(&mut board.pointers[node as usize], target);
+            let from = std::mem::replace(&mut visible.pointers[node as usize], target);
             if from != target {
                 moved.push((node, from));
             }
         }
         moved.sort_unstable();
-        moved.into_iter().for_each(|(node, from)| board.note(node, from));
+        moved.into_iter().for_each(|(node, from)| visible.note(node, from));
     }
 
     /// Visits the rows of the participants in z and x, if these are spread out, with what the last
@@ -183,7 +165,7 @@ impl Run {
     fn spread(&mut self, visit: impl Fn(&[f32], &mut [f32])) {
         let k = self.network.config.k;
         for (all, rows) in
-            [(&mut self.z, &self.forward.heads.z[..]), (&mut self.x, self.turns.last())]
+            [(&mut self.z, &self.forward.outputs.z[..]), (&mut self.x, self.turns.last())]
         {
             if !all.is_empty() {
                 for (&node, row) in self.forward.reach.nodes.iter().zip(rows.chunks_exact(k)) {
@@ -192,43 +174,67 @@ impl Run {
             }
         }
     }
+}
 
-    pub fn config(&self) -> &Config {
+impl ProcessorState for Run {
+    fn copy(&self) -> Box<dyn ProcessorState> {
+        Box::new(self.clone())
+    }
+
+    fn fresh_mask_logit(&self) -> f32 {
+        LEFT_ALONE
+    }
+
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.turns.stop = Some(stop);
+    }
+
+    /// Mask logits of the participants are written, those of the last operation's reset.
+    fn apply(&mut self, operation: Operation, visible: &mut VisibleState) -> f32 {
+        for &node in &self.forward.reach.nodes {
+            visible.mask_logits[node as usize] = LEFT_ALONE;
+        }
+        self.spread(|_, row| row.fill(0.0));
+        let network = Arc::clone(&self.network);
+        with_simd!(network.level, simd => self.compute(simd, &network, operation, visible));
+        self.spread(|from, row| row.copy_from_slice(from));
+        self.forward.outputs.logit
+    }
+
+    fn config(&self) -> &Config {
         &self.network.config
     }
 
-    /// Processor steps the last operation took.
-    pub fn steps(&self) -> usize {
+    fn steps(&self) -> usize {
         self.turns.steps
     }
 
-    /// Nodes that took part in the last operation, in the order they were reached.
-    pub fn participants(&self) -> &[Node] {
-        &self.forward.reach.nodes
+    /// In the order they were reached.
+    fn participants(&self) -> Option<&[Node]> {
+        Some(&self.forward.reach.nodes)
     }
 
-    /// x after the last operation, \[n, k\]; or empty.
-    pub fn latents(&self) -> &[f32] {
+    /// The last x, spread out over all nodes; or empty.
+    fn latents(&self) -> &[f32] {
         &self.x
     }
 
-    /// z of the last operation, \[n, k\]; or empty.
-    pub fn encoded(&self) -> &[f32] {
+    /// Spread out likewise; or empty.
+    fn encoded(&self) -> &[f32] {
         &self.z
     }
 
-    /// The nodes that the readout's dimensions came from: for max z, then for max x.
-    pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
-        let Forward { reach, heads, .. } = &self.forward;
+    fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
+        let Forward { reach, outputs, .. } = &self.forward;
         let sources: Vec<Node> =
-            heads.top_sources.iter().map(|&place| reach.nodes[place as usize]).collect();
+            outputs.top_sources.iter().map(|&place| reach.nodes[place as usize]).collect();
         let (z, x) = sources.split_at(sources.len() / 2);
         (z.to_vec(), x.to_vec())
     }
 
-    /// α of one node over all n; itself with certainty if it took no part.
-    pub fn attention(&self, node: Node) -> Vec<f32> {
-        let Forward { reach, heads, candidates, .. } = &self.forward;
+    /// A node that took no part points to itself with certainty.
+    fn attention(&self, node: Node, _: &VisibleState) -> Vec<f32> {
+        let Forward { reach, outputs, candidates, .. } = &self.forward;
         let mut alpha = vec![0.0; self.priorities.len()];
         let place = reach.place(node);
         if place == NOWHERE {
@@ -243,7 +249,7 @@ impl Run {
         let k = self.network.config.k;
         with_simd!(self.network.level, simd => {
             for (score, &j) in scores.iter_mut().zip(&candidates) {
-                *score = heads.score(simd, k, reach, place as usize, j as usize);
+                *score = outputs.score(simd, k, reach, place as usize, j as usize);
             }
             softmax(simd, &mut scores);
         });
@@ -253,8 +259,7 @@ impl Run {
         alpha
     }
 
-    /// Floating-point operations that the last operation needed.
-    pub fn flop(&self) -> u64 {
+    fn flop(&self, _: &VisibleState) -> u64 {
         let Forward { reach, visited, candidates, .. } = &self.forward;
         let pairs = (visited.len() * candidates.len()) as u64;
         cost::forward_flop(self.network.config.k, reach, self.steps(), pairs)

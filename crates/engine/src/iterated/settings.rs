@@ -12,7 +12,7 @@ pub enum ProcessorKind {
     #[default]
     #[serde(rename = "once", alias = "recurrent")]
     Recurrent,
-    /// The same with h = 0 before every operation: nothing is carried but pointers.
+    /// The paper's processor with h = 0 before every operation: nothing is carried but pointers.
     #[serde(rename = "fresh", alias = "memoryless")]
     Memoryless,
     /// Many steps per operation, nothing carried but pointers.

@@ -3,7 +3,7 @@
 use pgn_structures::{Node, Transition};
 use rayon::prelude::*;
 
-use super::{Network, Tape, blocks::Blocks, transition::Lesson};
+use super::{Network, Tape, blocks::Blocks, transition::Unroll};
 use crate::{Error, Example, Losses, Parameters, simd::with_simd};
 
 /// Transitions whose gradients are summed by one thread: a number of its own, so that sums do not
@@ -13,7 +13,7 @@ const GROUP: usize = 8;
 impl Network {
     /// The losses of whole sequences and their gradients: every operation is a transition from the
     /// truth's pointers.
-    pub fn gradients(&self, batch: &[Example<'_>]) -> (Losses, Parameters) {
+    pub fn sequence_gradients(&self, batch: &[Example<'_>]) -> (Losses, Parameters) {
         let most = batch.iter().map(|example| example.sequence.nodes()).max().unwrap_or(0);
         let fresh: Vec<Node> = (0..most as Node).collect();
         let transitions: Vec<_> = batch
@@ -43,15 +43,18 @@ impl Network {
         self.shared_gradients(&transitions)
     }
 
-    /// The same of single transitions.
-    pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
+    /// The losses of single transitions and their gradients.
+    pub fn transition_gradients(
+        &self,
+        batch: &[Transition<'_>],
+    ) -> Result<(Losses, Parameters), Error> {
         batch.iter().try_for_each(check)?;
         let share = 1.0 / batch.len() as f32;
         let batch: Vec<_> = batch.iter().map(|&transition| (transition, share)).collect();
         Ok(self.shared_gradients(&batch))
     }
 
-    /// The same, each transition with its share of the loss.
+    /// Losses and gradients of transitions, each with its share of the loss.
     fn shared_gradients(&self, batch: &[(Transition<'_>, f32)]) -> (Losses, Parameters) {
         let (config, weights) = (&self.config, &self.weights);
         let settings = &weights.settings;
@@ -63,10 +66,10 @@ impl Network {
                 let mut tape = self.tapes.take(Tape::default);
                 for (place, &(transition, share)) in group.iter().enumerate() {
                     let steps = settings.steps_in_training(number * GROUP + place);
-                    let lesson = Lesson { config, weights, transition, share, steps };
+                    let unroll = Unroll { config, weights, transition, share, steps };
                     losses.add(&with_simd!(self.level, simd => {
-                        let losses = lesson.forward(simd, &mut tape);
-                        lesson.backward(simd, &mut tape, &mut blocks);
+                        let losses = unroll.forward(simd, &mut tape);
+                        unroll.backward(simd, &mut tape, &mut blocks);
                         losses
                     }));
                 }

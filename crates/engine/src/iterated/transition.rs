@@ -9,7 +9,7 @@ use pgn_structures::Transition;
 use super::{
     blocks::{Blocks, Weights},
     forward::{Forward, Memory, StepContext},
-    heads::HeadGradients,
+    outputs::OutputGradients,
     reach::Reach,
     step::{StepBackward, StepForward, Steps, step_backward, weights_backward},
 };
@@ -31,7 +31,7 @@ pub struct Tape {
     d_logit: f32,
     d_masks: Vec<f32>, // [a], padded
     targets: Vec<u8>,
-    d_heads: HeadGradients,
+    d_outputs: OutputGradients,
     d_pre: Vec<f32>,        // [rows, k]
     d_pre_sums: Vec<f32>,   // [steps, k]
     d_messages: Vec<f32>,   // [rows, 3k]
@@ -109,7 +109,7 @@ impl Memory for History {
 }
 
 /// One transition of a batch.
-pub struct Lesson<'a> {
+pub struct Unroll<'a> {
     pub config: &'a Config,
     pub weights: &'a Weights,
     pub transition: Transition<'a>,
@@ -119,11 +119,11 @@ pub struct Lesson<'a> {
     pub steps: usize,
 }
 
-impl Lesson<'_> {
+impl Unroll<'_> {
     /// Unrolls the operation; ∂ of logits and scores are left on the tape.
     #[inline(always)]
     pub fn forward<S: Simd>(&self, simd: S, tape: &mut Tape) -> Losses {
-        let Lesson { config, weights, transition, share, steps } = *self;
+        let Unroll { config, weights, transition, share, steps } = *self;
         let k = config.k;
         let context = StepContext {
             config,
@@ -136,7 +136,7 @@ impl Lesson<'_> {
         let mut losses = Losses::default();
 
         // (3)
-        let (truth, logit) = (transition.answer == 1, tape.forward.heads.logit);
+        let (truth, logit) = (transition.answer == 1, tape.forward.outputs.logit);
         losses.query = f64::from(share) * binary_cross_entropy(logit, truth);
         losses.right = u64::from((logit > 0.0) == truth);
         let target = if truth { 1.0 } else { 0.0 };
@@ -147,7 +147,7 @@ impl Lesson<'_> {
         let nodes = &tape.forward.reach.nodes;
         tape.targets.clear();
         tape.targets.extend(nodes.iter().map(|&node| transition.mask[node as usize]));
-        let logits = &tape.forward.heads.mask_logits;
+        let logits = &tape.forward.outputs.mask_logits;
         tape.d_masks.resize(logits.len(), 0.0);
         let targets = &tape.targets;
         losses.masks =
@@ -156,7 +156,7 @@ impl Lesson<'_> {
         // (6)
         let forward = &mut tape.forward;
         forward.visit(config, |place| targets[place] == 0);
-        tape.d_heads.clear(k, forward.reach.nodes.len());
+        tape.d_outputs.clear(k, forward.reach.nodes.len());
         for at in 0..forward.visited.len() {
             let i = forward.visited[at] as usize;
             let node = forward.reach.nodes[i];
@@ -171,8 +171,8 @@ impl Lesson<'_> {
             forward.scores[target] -= 1.0;
             for (&alpha, &j) in forward.scores.iter().zip(&forward.candidates) {
                 let d = config.losses.pointers * share * alpha;
-                let from = (&forward.heads, &forward.reach);
-                tape.d_heads.score(simd, k, from, (i, j as usize), d);
+                let from = (&forward.outputs, &forward.reach);
+                tape.d_outputs.score(simd, k, from, (i, j as usize), d);
             }
         }
         losses
@@ -181,18 +181,18 @@ impl Lesson<'_> {
     /// Adds the gradients of the losses on the tape to `gradients`.
     #[inline(always)]
     pub fn backward<S: Simd>(&self, simd: S, tape: &mut Tape, gradients: &mut Blocks) {
-        let Lesson { config, weights, steps, .. } = *self;
+        let Unroll { config, weights, steps, .. } = *self;
         let k = config.k;
-        let Forward { reach, heads, .. } = &tape.forward;
+        let Forward { reach, outputs, .. } = &tape.forward;
         let history = &tape.history;
         let (a, rows) = (reach.nodes.len(), history.starts[steps]);
         let d_logits = (tape.d_logit, &tape.d_masks[..a]);
-        tape.d_heads.heads(simd, k, weights, heads, d_logits, gradients);
+        tape.d_outputs.outputs(simd, k, weights, outputs, d_logits, gradients);
 
         let [mut d_next, mut d_x] = std::mem::take(&mut tape.d_x);
         d_next.resize(a * k, 0.0);
         d_x.resize(a * k, 0.0);
-        tape.d_heads.d_x(k, &mut d_next);
+        tape.d_outputs.d_x(k, &mut d_next);
         tape.d_pre.resize(rows * k, 0.0);
         tape.d_pre_sums.resize(steps * k, 0.0);
         tape.d_messages.resize(rows * 3 * k, 0.0);
@@ -232,6 +232,6 @@ impl Lesson<'_> {
         };
         weights_backward(simd, k, all, gradients);
         let widths = (k, config.m());
-        tape.d_heads.encode(simd, widths, weights, heads, &tape.d_fixed, gradients);
+        tape.d_outputs.encode(simd, widths, weights, outputs, &tape.d_fixed, gradients);
     }
 }

@@ -211,13 +211,13 @@ impl Layout {
     /// Zeros for all weights.
     pub fn zeros(&self) -> Parameters {
         let k = self.k;
-        Parameters::of_shapes(&[
-            (ENCODER, &[k, self.features()]),
-            (MESSAGE, &[self.relations() * k, k]),
-            (NODE, &[self.node_outputs(), k]),
-            (NODE_BIAS, &[self.node_outputs()]),
-            (CONTROLLER, &[self.controller_outputs(), k]),
-            (CONTROLLER_BIAS, &[self.controller_outputs()]),
+        Parameters::of_shapes(vec![
+            (ENCODER, vec![k, self.features()]),
+            (MESSAGE, vec![self.relations() * k, k]),
+            (NODE, vec![self.node_outputs(), k]),
+            (NODE_BIAS, vec![self.node_outputs()]),
+            (CONTROLLER, vec![self.controller_outputs(), k]),
+            (CONTROLLER_BIAS, vec![self.controller_outputs()]),
         ])
     }
 }

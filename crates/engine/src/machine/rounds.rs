@@ -6,7 +6,7 @@ use super::{
     MachineSettings,
     graph::Graph,
     layout::Layout,
-    weights::{Gradients, Head, Weights},
+    weights::{Gradients, OutputLayer, Weights},
 };
 use crate::kernels::{
     matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
@@ -81,18 +81,18 @@ pub fn forward<S: Simd>(
     }
     let last = &x[settings.rounds * rows * k..];
     let (nodes, views) = (graph.nodes(), graph.views());
-    for (head, count, first, into) in
+    for (layer, count, first, into) in
         [(&weights.node, nodes, 0, node), (&weights.controller, views, nodes, controller)]
     {
-        reset(into, count * head.width);
+        reset(into, count * layer.width);
         matmul(
             simd,
-            (count, k, head.width),
+            (count, k, layer.width),
             mat(&last[first * k..][..count * k], k),
-            mat(&head.forward, head.width),
-            Start::Row(&head.bias),
+            mat(&layer.forward, layer.width),
+            Start::Row(&layer.bias),
             Then::Store,
-            mat_mut(into, head.width),
+            mat_mut(into, layer.width),
         );
     }
 }
@@ -117,10 +117,10 @@ pub fn backward<S: Simd>(
     reset(d_said, slots * k);
     let last = &x[settings.rounds * rows * k..];
     let (d_nodes, d_controllers) = d_x.split_at_mut(nodes * k);
-    head_backward(simd, k, &weights.node, nodes, last, d_node, &mut gradients.node, d_nodes);
+    output_backward(simd, k, &weights.node, nodes, last, d_node, &mut gradients.node, d_nodes);
     let last = &last[nodes * k..];
     let into = &mut gradients.controller;
-    head_backward(simd, k, &weights.controller, views, last, d_controller, into, d_controllers);
+    output_backward(simd, k, &weights.controller, views, last, d_controller, into, d_controllers);
     for round in (0..settings.rounds).rev() {
         gate(simd, &x[(round + 1) * rows * k..][..rows * k], settings.cap, d_x);
         add(simd, d_x, d_z);
@@ -164,10 +164,10 @@ pub fn backward<S: Simd>(
 
 #[allow(clippy::too_many_arguments)] // a layer, what it read, and the gradients on both sides
 #[inline(always)]
-fn head_backward<S: Simd>(
+fn output_backward<S: Simd>(
     simd: S,
     k: usize,
-    head: &Head,
+    layer: &OutputLayer,
     count: usize,
     x: &[f32],
     d_outputs: &[f32],
@@ -177,11 +177,11 @@ fn head_backward<S: Simd>(
     if count == 0 {
         return;
     }
-    let d_outputs = mat(&d_outputs[..count * head.width], head.width);
-    matmul_transposed(simd, (head.width, count, k), d_outputs, mat(x, k), mat_mut(d_weight, k));
-    add_rows(simd, d_outputs.data, head.width, d_bias);
-    let weight = mat(&head.backward, k);
-    let shape = (count, head.outputs, k);
+    let d_outputs = mat(&d_outputs[..count * layer.width], layer.width);
+    matmul_transposed(simd, (layer.width, count, k), d_outputs, mat(x, k), mat_mut(d_weight, k));
+    add_rows(simd, d_outputs.data, layer.width, d_bias);
+    let weight = mat(&layer.backward, k);
+    let shape = (count, layer.outputs, k);
     matmul(simd, shape, d_outputs, weight, Start::Zero, Then::Store, mat_mut(d_x, k));
 }
 

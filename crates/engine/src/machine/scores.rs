@@ -41,8 +41,8 @@ impl<'a> Scores<'a> {
 
     /// The outputs of the controller of a view.
     pub fn controller(&self, view: usize) -> &'a [f32] {
-        let head = &self.weights.controller;
-        &self.tape.controller[view * head.width..][..head.outputs]
+        let layer = &self.weights.controller;
+        &self.tape.controller[view * layer.width..][..layer.outputs]
     }
 
     /// The nodes of a view, counted over all views.

@@ -7,10 +7,10 @@ use crate::Parameters;
 
 /// A linear layer whose outputs are read.
 #[derive(Clone, Debug, Default)]
-pub struct Head {
+pub struct OutputLayer {
     /// How many outputs there are.
     pub outputs: usize,
-    /// The same, padded.
+    /// How many there are, padded to whole vectors.
     pub width: usize,
     /// \[k, width\]
     pub forward: Vec<f32>,
@@ -29,21 +29,21 @@ pub struct Weights {
     pub forward: Vec<f32>,
     /// Per relation \[out, in\], as in the file.
     pub backward: Vec<f32>,
-    pub node: Head,
-    pub controller: Head,
+    pub node: OutputLayer,
+    pub controller: OutputLayer,
 }
 
 impl Weights {
     pub fn of(layout: &Layout, parameters: &Parameters) -> Weights {
         let k = layout.k;
         let message = parameters.tensor(MESSAGE);
-        let head = |weight, bias| {
+        let layer = |weight, bias| {
             let (weight, bias) = (parameters.tensor(weight), parameters.tensor(bias));
             let (outputs, width) = (bias.len(), padded(bias.len()));
             let mut forward = vec![0.0; k * width];
             transpose(weight, k, &mut forward, width);
             let bias = bias.iter().copied().chain(std::iter::repeat(0.0)).take(width).collect();
-            Head { outputs, width, forward, backward: weight.to_vec(), bias }
+            OutputLayer { outputs, width, forward, backward: weight.to_vec(), bias }
         };
         let mut forward = vec![0.0; message.len()];
         for (from, to) in message.chunks_exact(k * k).zip(forward.chunks_exact_mut(k * k)) {
@@ -55,8 +55,8 @@ impl Weights {
             encoder,
             forward,
             backward: message.to_vec(),
-            node: head(NODE, NODE_BIAS),
-            controller: head(CONTROLLER, CONTROLLER_BIAS),
+            node: layer(NODE, NODE_BIAS),
+            controller: layer(CONTROLLER, CONTROLLER_BIAS),
         }
     }
 }
@@ -76,12 +76,12 @@ pub struct Gradients {
 impl Gradients {
     pub fn zeros(layout: &Layout) -> Gradients {
         let k = layout.k;
-        let head = |outputs: usize| (vec![0.0; padded(outputs) * k], vec![0.0; padded(outputs)]);
+        let layer = |outputs: usize| (vec![0.0; padded(outputs) * k], vec![0.0; padded(outputs)]);
         Gradients {
             encoder: vec![0.0; layout.features() * k],
             message: vec![0.0; layout.relations() * k * k],
-            node: head(layout.node_outputs()),
-            controller: head(layout.controller_outputs()),
+            node: layer(layout.node_outputs()),
+            controller: layer(layout.controller_outputs()),
         }
     }
 

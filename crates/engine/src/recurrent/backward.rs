@@ -8,14 +8,14 @@ use fearless_simd::prelude::*;
 use pgn_structures::Feature;
 
 use super::{
-    forward::Lesson,
+    forward::Unroll,
     layer::{Layer, LayerGradients, has_sparse_senders},
     tape::{Pass, Tape},
     weights::WeightGradients,
 };
 use crate::{
     AttentionInput, Config,
-    aggregation::{Heard, HeardGradients},
+    aggregation::{AggregateGradients, Aggregated},
     attention::{AttentionGradients, attention_backward},
     features::for_each_flag,
     graph::Neighbours,
@@ -32,7 +32,7 @@ fn shared_columns(config: &Config, width: usize) -> usize {
     if has_sparse_senders(config) { 2 * config.k } else { width }
 }
 
-impl Lesson<'_> {
+impl Unroll<'_> {
     /// Adds the gradients of the losses on the tape to `gradients`.
     #[inline(always)]
     pub fn backward<S: Simd>(&self, simd: S, tape: &mut Tape, gradients: &mut WeightGradients) {
@@ -40,11 +40,11 @@ impl Lesson<'_> {
         tape.d_h.iter_mut().for_each(|d_h| d_h.fill(0.0));
         tape.d_fixed.fill(0.0);
         tape.d_q.resize(tape.q.len(), 0.0);
-        for further in &mut tape.further {
-            further.d_q.resize(further.q.len(), 0.0);
+        for extra in &mut tape.extra {
+            extra.d_q.resize(extra.q.len(), 0.0);
         }
         for t in (0..tape.ops).rev() {
-            self.heads_backward(simd, t, tape, gradients);
+            self.outputs_backward(simd, t, tape, gradients);
             self.latents_backward(simd, t, tape, gradients);
             if t % tape.block == 0 {
                 let end = (t + tape.block).min(tape.ops);
@@ -54,9 +54,9 @@ impl Lesson<'_> {
         if config.has_attention() {
             let w = config.attention_width();
             let shape = (w, tape.rows.len(), w);
-            let of_further = tape.further.iter().map(|further| &further.d_q);
-            let of_all = std::iter::once(&tape.d_q).chain(of_further);
-            for (d_q, fold) in of_all.zip(&mut gradients.folds) {
+            let of_extra = tape.extra.iter().map(|extra| &extra.d_q);
+            let of_all = std::iter::once(&tape.d_q).chain(of_extra);
+            for (d_q, fold) in of_all.zip(&mut gradients.query_keys) {
                 let (a, b) = (mat(&tape.gathered, w), mat(d_q, w));
                 matmul_transposed(simd, shape, a, b, mat_mut(fold, w));
             }
@@ -77,14 +77,14 @@ impl Lesson<'_> {
     /// Decoder, masks and attention: from the logits of operation t to ∂h (added to what the later
     /// ones sent) and ∂z (written).
     #[inline(always)]
-    fn heads_backward<S: Simd>(
+    fn outputs_backward<S: Simd>(
         &self,
         simd: S,
         t: usize,
         tape: &mut Tape,
         gradients: &mut WeightGradients,
     ) {
-        let Lesson { config, weights, .. } = *self;
+        let Unroll { config, weights, .. } = *self;
         let (k, w, n, p) = (config.k, config.attention_width(), tape.n, tape.padded);
         let z = &tape.z[t * n * k..][..n * k];
         let last = tape.passes.len() - 1;
@@ -124,10 +124,10 @@ impl Lesson<'_> {
         }
         let scale = tape.alpha_scale[t];
         let own = (&tape.q, &mut tape.alpha, &mut tape.d_q);
-        let of_further = tape.further.iter_mut().map(|one| (&one.q, &mut one.alpha, &mut one.d_q));
-        let all = std::iter::once(own).chain(of_further);
+        let of_extra = tape.extra.iter_mut().map(|one| (&one.q, &mut one.alpha, &mut one.d_q));
+        let all = std::iter::once(own).chain(of_extra);
         let nodes = &tape.rows[rows.clone()];
-        for ((q, alpha, d_q), fold) in all.zip(&weights.folds) {
+        for ((q, alpha, d_q), fold) in all.zip(&weights.query_keys) {
             let d_q = &mut d_q[rows.start * w..rows.end * w];
             if scale == 0.0 {
                 d_q.fill(0.0);
@@ -168,8 +168,8 @@ impl Lesson<'_> {
         tape: &mut Tape,
         gradients: &mut WeightGradients,
     ) {
-        let Lesson { config, weights, .. } = *self;
-        let (k, n, heads) = (config.k, tape.n, config.channels());
+        let Unroll { config, weights, .. } = *self;
+        let (k, n, channels) = (config.k, tape.n, config.channels());
         let at = t % tape.block * n;
         let z = &tape.z[t * n * k..][..n * k];
         let after = (t + 1) * n * k..(t + 2) * n * k;
@@ -186,7 +186,7 @@ impl Lesson<'_> {
                 config,
                 layer: &weights.layers[processor],
                 pass: &mut from[0],
-                neighbours: &tape.neighbours[t * heads..][..heads],
+                neighbours: &tape.neighbours[t * channels..][..channels],
                 by_all: &mut tape.by_all,
                 halves: &mut tape.halves,
                 place: (t, tape.ops, at),
@@ -230,26 +230,26 @@ impl Lesson<'_> {
         tape: &Tape,
         gradients: &mut WeightGradients,
     ) {
-        let Lesson { config, weights, .. } = *self;
+        let Unroll { config, weights, .. } = *self;
         let (k, n) = (config.k, tape.n);
         let rows = operations.len() * n;
         let from = operations.start * n * k;
         let after = from + n * k;
         for (index, pass) in tape.passes.iter().enumerate() {
             let (processor, number) = (index / config.layers, index % config.layers);
-            let Layer { heads, width, .. } = weights.layers[processor];
+            let Layer { channels, width, .. } = weights.layers[processor];
             let into = &mut gradients.layers[processor];
             let x = if number == 0 { &tape.z[from..] } else { &tape.passes[index - 1].h[after..] };
             let d_mixed = mat(&pass.d_mixed, width);
             let shape = (k, rows, shared_columns(config, width));
             matmul_transposed(simd, shape, mat(x, k), d_mixed, mat_mut(&mut into.mix, width));
-            let d_c = mat(&pass.d_mixed[heads * k..], width);
-            for (head, into) in into.update_m.chunks_exact_mut(k * k).enumerate() {
-                let m = mat(&pass.m[head * tape.ops * n * k + from..], k);
+            let d_c = mat(&pass.d_mixed[channels * k..], width);
+            for (channel, into) in into.update_m.chunks_exact_mut(k * k).enumerate() {
+                let m = mat(&pass.m[channel * tape.ops * n * k + from..], k);
                 matmul_transposed(simd, (k, rows, k), m, d_c, mat_mut(into, k));
             }
             let d_mixed = &pass.d_mixed[..rows * width];
-            add_rows(simd, d_mixed, width, &mut into.mix_bias[..(heads + 1) * k]);
+            add_rows(simd, d_mixed, width, &mut into.mix_bias[..(channels + 1) * k]);
         }
         if config.carried() > 0 {
             let h_before = &tape.passes[config.layers - 1].h[from..];
@@ -286,41 +286,42 @@ impl OnePass<'_> {
         let OnePass { config, layer, pass, neighbours, by_all, halves, place, x } = self;
         let ((t, ops, at), k, width) = (place, config.k, layer.width);
         let n = x.len() / k;
-        let heads = layer.heads;
+        let channels = layer.channels;
         let d_mixed = &mut pass.d_mixed[at * width..][..n * width];
         let h = &pass.h[(t + 1) * n * k..][..n * k];
 
         // (8) h = ReLU(c + W m): ∂c, and from it ∂m.
         let rows = h.chunks_exact(k).zip(d_h.chunks_exact(k));
         for ((h, d_h), d_mixed) in rows.zip(d_mixed.chunks_exact_mut(width)) {
-            gate(simd, h, d_h, &mut d_mixed[heads * k..][..k]);
+            gate(simd, h, d_h, &mut d_mixed[channels * k..][..k]);
         }
         // ∂h is spent; its buffer takes ∂m.
         let d_m = d_h;
-        let each = pass.sources.len() / (heads * ops);
-        for (head, neighbours) in neighbours.iter().enumerate() {
-            let (d_c, b) = (mat(&d_mixed[heads * k..], width), &layer.update_m_t[head * k * k..]);
+        let each = pass.sources.len() / (channels * ops);
+        for (channel, neighbours) in neighbours.iter().enumerate() {
+            let (d_c, b) =
+                (mat(&d_mixed[channels * k..], width), &layer.update_m_t[channel * k * k..]);
             let shape = (n, k, k);
             matmul(simd, shape, d_c, mat(b, k), Start::Zero, Then::Store, mat_mut(d_m, k));
             // (8) from ∂m to ∂a and ∂b.
-            let step = head * ops + t;
-            let heard = Heard {
+            let step = channel * ops + t;
+            let aggregated = Aggregated {
                 graph: config.graph,
                 neighbours,
                 x,
                 m: &pass.m[step * n * k..][..n * k],
                 sources: &pass.sources[step * each..][..each],
                 layer,
-                head,
+                channel,
             };
-            let into = HeardGradients {
+            let into = AggregateGradients {
                 mixed: &mut *d_mixed,
                 x: &mut *d_x,
                 sender: &mut gradients.sender_t,
                 by_all: &mut *by_all,
                 halves: &mut *halves,
             };
-            config.message_aggregation.hear_backward(simd, heard, d_m, into);
+            config.message_aggregation.aggregate_backward(simd, aggregated, d_m, into);
         }
         let shape = (n, shared_columns(config, width), k);
         let (a, b) = (mat(d_mixed, width), mat(&layer.mix_t, k));

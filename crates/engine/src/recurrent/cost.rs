@@ -33,7 +33,7 @@ pub fn training_flop(config: &Config, sequence: Sequence<'_>) -> u64 {
     2 * (latents + masks + attention + again)
 }
 
-/// k × k blocks a node and layer, of all processors: receiver and sender of every head, and all
+/// k × k blocks a node and layer, of all processors: receiver and sender of every channel, and all
 /// parts of update.
 fn blocks(config: &Config) -> u64 {
     let each = if config.graph == Graph::SelfOnly { 3 } else { 3 * config.channels() + 1 };

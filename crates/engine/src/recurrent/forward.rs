@@ -45,7 +45,7 @@ impl Draws {
 }
 
 /// One sequence of a batch.
-pub struct Lesson<'a> {
+pub struct Unroll<'a> {
     pub config: &'a Config,
     pub weights: &'a Weights,
     pub example: Example<'a>,
@@ -55,12 +55,12 @@ pub struct Lesson<'a> {
     pub running_accuracy: f32,
 }
 
-impl Lesson<'_> {
+impl Unroll<'_> {
     /// Unrolls the sequence; its losses are returned, and their gradients with respect to all
     /// logits are left on the tape.
     #[inline(always)]
     pub fn forward<S: Simd>(&self, simd: S, mut draws: Draws, tape: &mut Tape) -> Losses {
-        let Lesson { config, weights, example, .. } = *self;
+        let Unroll { config, weights, example, .. } = *self;
         let sequence = example.sequence;
         let (n, ops) = (sequence.nodes(), sequence.ops());
         tape.fit(config, weights.layers[0].width, n, ops);
@@ -86,9 +86,9 @@ impl Lesson<'_> {
             }
             if is_taught {
                 tape.read[(t + 1) * n..][..n].copy_from_slice(example.taught_after(t));
-                for number in 0..tape.further.len() {
-                    let truth = self.further_truth(number, t);
-                    tape.further[number].read[(t + 1) * n..][..n].copy_from_slice(truth);
+                for number in 0..tape.extra.len() {
+                    let truth = self.extra_truth(number, t);
+                    tape.extra[number].read[(t + 1) * n..][..n].copy_from_slice(truth);
                 }
             }
         }
@@ -102,7 +102,7 @@ impl Lesson<'_> {
     /// Equations 1, 2, 8, 3 and 4.
     #[inline(always)]
     fn latents<S: Simd>(&self, simd: S, t: usize, tape: &mut Tape) {
-        let Lesson { config, weights, .. } = *self;
+        let Unroll { config, weights, .. } = *self;
         let (k, n) = (config.k, tape.n);
         let here = t * n * k..(t + 1) * n * k;
         let context = StepContext {
@@ -116,16 +116,16 @@ impl Lesson<'_> {
         let carried = &tape.passes[config.layers - 1].h[here];
         let sent = &mut tape.sent;
         encode(simd, &context, Encoding { first: 0, fixed: &tape.fixed, h: carried, z, sent });
-        let heads = config.channels();
-        let neighbours = &mut tape.neighbours[t * heads..][..heads];
+        let channels = config.channels();
+        let neighbours = &mut tape.neighbours[t * channels..][..channels];
         neighbours[0].rebuild(config.graph, context.pointers);
-        for (further, neighbours) in tape.further.iter().zip(&mut neighbours[1..]) {
-            neighbours.rebuild(config.graph, &further.read[t * n..][..n]);
+        for (extra, neighbours) in tape.extra.iter().zip(&mut neighbours[1..]) {
+            neighbours.rebuild(config.graph, &extra.read[t * n..][..n]);
         }
         match config.input_graph {
             InputGraph::None => {}
             InputGraph::Edges => neighbours[0].merge(&tape.input),
-            InputGraph::Head => neighbours[heads - 1].copy(&tape.input),
+            InputGraph::Head => neighbours[channels - 1].copy(&tape.input),
         }
         let after = (t + 1) * n * k..(t + 2) * n * k;
         for index in 0..tape.passes.len() {
@@ -205,7 +205,7 @@ impl Lesson<'_> {
         tape: &mut Tape,
         losses: &mut Losses,
     ) {
-        let Lesson { config, weights, .. } = *self;
+        let Unroll { config, weights, .. } = *self;
         let (k, w, n, p) = (config.k, config.attention_width(), tape.n, tape.padded);
         // Only nodes that the operation visited are re-aimed, by the truth's masks.
         let mask = self.sequence().mask(t);
@@ -229,16 +229,16 @@ impl Lesson<'_> {
         let each = self.scale / (tape.ops * n) as f32;
         tape.alpha_scale[t] = config.losses.pointers * each;
         tape.alpha.resize(rows.end * p, 0.0);
-        for (number, further) in tape.further.iter_mut().enumerate() {
-            further.q.resize(rows.end * w, 0.0);
-            further.alpha.resize(rows.end * p, 0.0);
-            let (fold, q) = (&weights.folds[number + 1], &mut further.q[rows.start * w..]);
+        for (number, extra) in tape.extra.iter_mut().enumerate() {
+            extra.q.resize(rows.end * w, 0.0);
+            extra.alpha.resize(rows.end * p, 0.0);
+            let (fold, q) = (&weights.query_keys[number + 1], &mut extra.q[rows.start * w..]);
             queries(simd, w, &fold.forward, asking.gathered, q);
             if config.losses.pointers == 0.0 {
                 continue;
             }
-            let truth = self.further_truth(number, t);
-            let alphas = further.alpha[rows.start * p..].chunks_exact_mut(p);
+            let truth = self.extra_truth(number, t);
+            let alphas = extra.alpha[rows.start * p..].chunks_exact_mut(p);
             for ((&node, q), alpha) in asking.rows.iter().zip(q.chunks_exact(w)).zip(alphas) {
                 scores(simd, q, keys, alpha);
                 if config.candidates == Candidates::Visited {
@@ -290,7 +290,7 @@ impl Lesson<'_> {
     /// The pointers of models that aim their own in training (equation 7).
     #[inline(always)]
     fn aim<S: Simd>(&self, simd: S, t: usize, tape: &mut Tape) {
-        let Lesson { config, weights, .. } = *self;
+        let Unroll { config, weights, .. } = *self;
         let (k, w, n) = (config.k, config.attention_width(), tape.n);
         tape.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
         let next = &mut tape.read[(t + 1) * n..][..n];
@@ -305,10 +305,10 @@ impl Lesson<'_> {
             let masks = &tape.mask_logits[t * tape.padded..][..n];
             tape.aiming.ask(simd, config, weights, masks, keys);
             tape.aiming.aim(simd, config, keys, next, |_, _| {});
-            for (further, fold) in tape.further.iter_mut().zip(&weights.folds[1..]) {
-                further.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
-                let next = &mut further.read[(t + 1) * n..][..n];
-                tape.aiming.aim_further(simd, config, fold, keys, next, |_, _| {});
+            for (extra, fold) in tape.extra.iter_mut().zip(&weights.query_keys[1..]) {
+                extra.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+                let next = &mut extra.read[(t + 1) * n..][..n];
+                tape.aiming.aim_extra(simd, config, fold, keys, next, |_, _| {});
             }
         } else {
             // The nodes that the pointer loss asks.
@@ -320,17 +320,17 @@ impl Lesson<'_> {
                 keys,
             };
             aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
-            for further in &mut tape.further {
-                further.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
-                let next = &mut further.read[(t + 1) * n..][..n];
-                let asking = Asking { q: &further.q[rows.start * w..rows.end * w], ..asking };
+            for extra in &mut tape.extra {
+                extra.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+                let next = &mut extra.read[(t + 1) * n..][..n];
+                let asking = Asking { q: &extra.q[rows.start * w..rows.end * w], ..asking };
                 aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
             }
         }
     }
 
-    /// Where a further pointer type points after operation t.
-    fn further_truth(&self, number: usize, t: usize) -> &[Node] {
+    /// Where an extra pointer type points after operation t.
+    fn extra_truth(&self, number: usize, t: usize) -> &[Node] {
         let (n, fields) = (self.sequence().nodes(), self.example.sequence.fields);
         let name = &self.config.pointer_types[number];
         // `Example::check` has found all of them.

@@ -1,15 +1,15 @@
 //! One processor (equations 2 and 8) laid out for the kernels, and its gradients.
 //!
-//! All products with the layer's input x share one matrix, `mix`. With H heads, each of which sends
+//! All products with the layer's input x share one matrix, `mix`. With H channels, each of which sends
 //! messages along a graph of its own by a message function of its own, its columns are:
 //!
 //! | columns | from | gives |
 //! | --- | --- | --- |
-//! | 0 .. Hk | receiver halves of the messages | aᵢ of each head |
+//! | 0 .. Hk | receiver halves of the messages | aᵢ of each channel |
 //! | Hk .. (H + 1)k | the x part of `update` | cᵢ |
-//! | (H + 1)k .. (2H + 1)k | sender halves of the messages | bⱼ of each head |
+//! | (H + 1)k .. (2H + 1)k | sender halves of the messages | bⱼ of each channel |
 //!
-//! The paper's models have one head. With [`Graph::SelfOnly`] the sender is the receiver; its half
+//! The paper's models have one channel. With [`Graph::SelfOnly`] the sender is the receiver; its half
 //! is added to the receiver's and `mix` has only the first two blocks.
 
 use super::names::LayerNames;
@@ -23,53 +23,53 @@ use crate::{
 pub struct Layer {
     pub mix: Vec<f32>,        // [k, width]
     pub mix_bias: Vec<f32>,   // [width]: biases of messages | update.bias | 0
-    pub update_m: Vec<f32>,   // [heads, k, k]
+    pub update_m: Vec<f32>,   // [channels, k, k]
     pub mix_t: Vec<f32>,      // [width, k]
-    pub update_m_t: Vec<f32>, // [heads, k, k], each the other way round
-    pub heads: usize,
+    pub update_m_t: Vec<f32>, // [channels, k, k], each the other way round
+    pub channels: usize,
     pub width: usize,
 }
 
 impl Layer {
     pub fn new(config: &Config, names: &LayerNames, parameters: &Parameters) -> Layer {
-        let (k, heads, width) = (config.k, config.channels(), mix_width(config));
-        let update_width = (heads + 1) * k;
+        let (k, channels, width) = (config.k, config.channels(), mix_width(config));
+        let update_width = (channels + 1) * k;
         let update = parameters.tensor(names.update[0]);
         let update_x = transposed(update, update_width, 0, k, k);
         let mut mix = vec![0.0; k * width];
         let mut mix_bias = vec![0.0; width];
         let (mut update_m, mut update_m_t) = (Vec::new(), Vec::new());
-        for (head, message) in names.messages.iter().enumerate() {
+        for (channel, message) in names.messages.iter().enumerate() {
             let weight = parameters.tensor(message[0]);
             let receiver = transposed(weight, 2 * k, 0, k, k);
             let sender = transposed(weight, 2 * k, k, k, k);
             for i in 0..k {
                 let row = &mut mix[i * width..][..width];
-                row[head * k..][..k].copy_from_slice(&receiver[i * k..][..k]);
+                row[channel * k..][..k].copy_from_slice(&receiver[i * k..][..k]);
                 let sender = &sender[i * k..][..k];
                 if config.graph == Graph::SelfOnly {
                     row[..k].iter_mut().zip(sender).for_each(|(r, s)| *r += s);
                 } else {
-                    row[sender_column(k, heads, head)..][..k].copy_from_slice(sender);
+                    row[sender_column(k, channels, channel)..][..k].copy_from_slice(sender);
                 }
             }
-            mix_bias[head * k..][..k].copy_from_slice(parameters.tensor(message[1]));
-            let share = transposed(update, update_width, (head + 1) * k, k, k);
+            mix_bias[channel * k..][..k].copy_from_slice(parameters.tensor(message[1]));
+            let share = transposed(update, update_width, (channel + 1) * k, k, k);
             update_m_t.extend(transposed(&share, k, 0, k, k));
             update_m.extend(share);
         }
         for i in 0..k {
-            mix[i * width + heads * k..][..k].copy_from_slice(&update_x[i * k..][..k]);
+            mix[i * width + channels * k..][..k].copy_from_slice(&update_x[i * k..][..k]);
         }
-        mix_bias[heads * k..][..k].copy_from_slice(parameters.tensor(names.update[1]));
+        mix_bias[channels * k..][..k].copy_from_slice(parameters.tensor(names.update[1]));
         let mix_t = transposed(&mix, width, 0, width, k);
-        Layer { mix, mix_bias, update_m, mix_t, update_m_t, heads, width }
+        Layer { mix, mix_bias, update_m, mix_t, update_m_t, channels, width }
     }
 
-    /// The column of `mix` at which a head's sender begins.
+    /// The column of `mix` at which a channel's sender begins.
     #[inline(always)]
-    pub fn sender(&self, k: usize, head: usize) -> usize {
-        sender_column(k, self.heads, head)
+    pub fn sender(&self, k: usize, channel: usize) -> usize {
+        sender_column(k, self.channels, channel)
     }
 }
 
@@ -96,11 +96,11 @@ impl LayerGradients {
 
     /// Undoes the layout.
     pub fn unpack(&self, config: &Config, names: &LayerNames, into: &mut Parameters) {
-        let (k, heads, width) = (config.k, config.channels(), mix_width(config));
+        let (k, channels, width) = (config.k, config.channels(), mix_width(config));
         let mix = Rows::new(&self.mix, width);
-        for (head, name) in names.messages.iter().enumerate() {
+        for (channel, name) in names.messages.iter().enumerate() {
             let message = into.tensor_mut(name[0]);
-            transpose_into(mix, head * k, k, RowsMut::new(message, 2 * k), 0);
+            transpose_into(mix, channel * k, k, RowsMut::new(message, 2 * k), 0);
             if config.graph == Graph::SelfOnly {
                 // The sender is the receiver, and its gradient the same.
                 transpose_into(mix, 0, k, RowsMut::new(message, 2 * k), k);
@@ -109,19 +109,19 @@ impl LayerGradients {
                     row[k..].copy_from_slice(sender);
                 }
             } else {
-                let from = sender_column(k, heads, head);
+                let from = sender_column(k, channels, channel);
                 transpose_into(mix, from, k, RowsMut::new(message, 2 * k), k);
             }
-            into.tensor_mut(name[1]).copy_from_slice(&self.mix_bias[head * k..][..k]);
+            into.tensor_mut(name[1]).copy_from_slice(&self.mix_bias[channel * k..][..k]);
         }
         let update = into.tensor_mut(names.update[0]);
-        let update_width = (heads + 1) * k;
-        transpose_into(mix, heads * k, k, RowsMut::new(update, update_width), 0);
-        for (head, share) in self.update_m.chunks_exact(k * k).enumerate() {
+        let update_width = (channels + 1) * k;
+        transpose_into(mix, channels * k, k, RowsMut::new(update, update_width), 0);
+        for (channel, share) in self.update_m.chunks_exact(k * k).enumerate() {
             let update = RowsMut::new(update, update_width);
-            transpose_into(Rows::new(share, k), 0, k, update, (head + 1) * k);
+            transpose_into(Rows::new(share, k), 0, k, update, (channel + 1) * k);
         }
-        into.tensor_mut(names.update[1]).copy_from_slice(&self.mix_bias[heads * k..][..k]);
+        into.tensor_mut(names.update[1]).copy_from_slice(&self.mix_bias[channels * k..][..k]);
     }
 }
 
@@ -135,8 +135,8 @@ fn mix_width(config: &Config) -> usize {
     blocks * config.k
 }
 
-fn sender_column(k: usize, heads: usize, head: usize) -> usize {
-    (heads + 1 + head) * k
+fn sender_column(k: usize, channels: usize, channel: usize) -> usize {
+    (channels + 1 + channel) * k
 }
 
 /// Columns `from .. from + columns` of `matrix` \[rows, stride\], as \[columns, rows\].

@@ -23,62 +23,81 @@ mod tape;
 mod training;
 mod weights;
 
-use crate::{Config, Parameters, Search, SimdLevel, buffer_pool::BufferPool};
+use std::sync::Arc;
+
+use crate::{
+    Config, Example, Losses, Parameters, Search, SimdLevel,
+    buffer_pool::BufferPool,
+    parameters::Shapes,
+    processor::{Design, Processor, ProcessorState, StepInputs},
+};
 
 pub(crate) use layer::Layer;
-pub(crate) use run::Run;
-pub(crate) use weights::Weights;
 
+use run::Run;
 use tape::Tape;
-use weights::WeightGradients;
+use weights::{WeightGradients, Weights};
 
 /// A network with this processor: its weights, and buffers that training uses again.
-#[derive(Clone, Debug)]
-pub(crate) struct Network {
-    pub config: Config,
-    pub level: SimdLevel,
-    pub search: Search,
-    pub weights: Weights,
+#[derive(Debug)]
+struct Network {
+    config: Arc<Config>,
+    level: SimdLevel,
+    search: Search,
+    weights: Weights,
     tapes: BufferPool<Tape>,
     gradients: BufferPool<WeightGradients>,
 }
 
-impl Network {
-    pub fn new(config: &Config, level: SimdLevel, parameters: &Parameters) -> Network {
-        Network {
-            config: config.clone(),
+pub(crate) const DESIGN: Design = Design {
+    tensors,
+    build: |config, level, search, parameters| {
+        Arc::new(Network {
+            config: Arc::clone(config),
             level,
-            search: Search::default(),
+            search,
             weights: Weights::new(config, parameters),
             tapes: BufferPool::default(),
             gradients: BufferPool::default(),
-        }
+        })
+    },
+    training_flop: |config, sequence, _| cost::training_flop(config, sequence),
+};
+
+impl Processor for Network {
+    fn update(&mut self, parameters: &Parameters) {
+        self.weights = Weights::new(&self.config, parameters);
     }
 
-    /// Takes other weights.
-    pub fn update(&mut self, parameters: &Parameters) {
-        self.weights = Weights::new(&self.config, parameters);
+    fn gradients(
+        &self,
+        parameters: &Parameters,
+        batch: &[Example<'_>],
+        inputs: StepInputs,
+    ) -> (Losses, Parameters) {
+        self.batch_gradients(parameters, batch, inputs)
+    }
+
+    fn start(self: Arc<Self>, priorities: &[f32]) -> Box<dyn ProcessorState> {
+        Box::new(Run::new(self, priorities))
     }
 }
 
 /// The tensors of `model.safetensors`, by name and shape.
-pub(crate) fn tensors(config: &Config, mut add: impl FnMut(&'static str, &[usize])) {
+fn tensors(config: &Config) -> Shapes {
     let (k, m, x) = (config.k, config.m(), config.attention_width());
-    add("encoder.weight", &[k, m + config.carried()]);
-    add("encoder.bias", &[k]);
+    let mut all =
+        vec![("encoder.weight", vec![k, m + config.carried()]), ("encoder.bias", vec![k])];
     for processor in 0..config.processors() {
-        names::LayerNames::of(config, processor).add(k, &mut add);
+        all.extend(names::LayerNames::of(config, processor).shapes(k));
     }
-    add("decoder.weight", &[1, 2 * k]);
-    add("decoder.bias", &[1]);
+    all.extend([("decoder.weight", vec![1, 2 * k]), ("decoder.bias", vec![1])]);
     if config.has_masks() {
-        add("mask.weight", &[1, 2 * k]);
-        add("mask.bias", &[1]);
+        all.extend([("mask.weight", vec![1, 2 * k]), ("mask.bias", vec![1])]);
     }
     if config.has_attention() {
-        for [query, key] in &names::ATTENTION[..config.types()] {
-            add(query, &[k, x]);
-            add(key, &[k, x]);
-        }
+        let names = names::ATTENTION[..config.types()].iter().flatten();
+        all.extend(names.map(|&name| (name, vec![k, x])));
     }
+    all
 }

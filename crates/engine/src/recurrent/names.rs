@@ -1,11 +1,11 @@
 //! What the tensors of `model.safetensors` are called.
 
-use crate::Config;
+use crate::{Config, parameters::Shapes};
 
 /// A weight and its bias.
 type Pair = [&'static str; 2];
 
-/// The message functions of a processor: of the learned pointers, of further pointer types, and of
+/// The message functions of a processor: of the learned pointers, of extra pointer types, and of
 /// an input graph.
 const MESSAGES: [[Pair; 4]; 2] = [
     [
@@ -49,13 +49,12 @@ impl LayerNames {
         }
     }
 
-    /// Adds the shapes of all of them.
-    pub fn add(&self, k: usize, add: &mut impl FnMut(&'static str, &[usize])) {
-        for [weight, bias] in &self.messages {
-            add(weight, &[k, 2 * k]);
-            add(bias, &[k]);
-        }
-        add(self.update[0], &[k, (self.messages.len() + 1) * k]);
-        add(self.update[1], &[k]);
+    /// All of them, with their shapes.
+    pub fn shapes(&self, k: usize) -> Shapes {
+        let message = |[weight, bias]: &Pair| [(*weight, vec![k, 2 * k]), (*bias, vec![k])];
+        let mut all: Vec<_> = self.messages.iter().flat_map(message).collect();
+        let [weight, bias] = self.update;
+        all.extend([(weight, vec![k, (self.messages.len() + 1) * k]), (bias, vec![k])]);
+        all
     }
 }

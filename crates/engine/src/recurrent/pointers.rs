@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     run::{ALONE, block},
-    weights::{Fold, Weights},
+    weights::{QueryKey, Weights},
 };
 use crate::{
     AttentionInput, Candidates, Config, Search,
@@ -74,7 +74,7 @@ pub fn ask<'a, S: Simd>(
 ) -> Asking<'a> {
     let w = weights.attention_width;
     gather(w, keys, rows, gathered);
-    queries(simd, w, &weights.folds[0].forward, gathered, q);
+    queries(simd, w, &weights.query_keys[0].forward, gathered, q);
     Asking { rows, gathered, q, keys }
 }
 
@@ -129,13 +129,13 @@ impl Aiming {
 }
 
 impl Aiming {
-    /// The same for a further pointer type, of the nodes that asked last.
+    /// Aims the pointers of an extra type, of the nodes that asked last.
     #[inline(always)]
-    pub fn aim_further<S: Simd>(
+    pub fn aim_extra<S: Simd>(
         &mut self,
         simd: S,
         config: &Config,
-        fold: &Fold,
+        fold: &QueryKey,
         keys: &[f32],
         pointers: &mut [Node],
         moved: impl FnMut(Node, Node),
@@ -234,7 +234,7 @@ fn best_keys<S: Simd>(
     for (q, best) in q.chunks_exact(w).zip(best) {
         let mut highest = Highest::above(simd, best.0);
         for (four, keys) in keys.chunks(DOTS * w).enumerate() {
-            highest.see(four, dots(simd, q, keys));
+            highest.offer(four, dots(simd, q, keys));
         }
         // Where the last key stands in for missing ones it wins nothing: its own lane has it too,
         // or something better, under a lower number.

@@ -20,9 +20,10 @@ use crate::{
     features::fixed_part,
     graph::Neighbours,
     kernels::{LANES, math::softmax},
+    processor::ProcessorState,
     readout::left_alone,
     simd::with_simd,
-    state::Board,
+    state::VisibleState,
 };
 
 /// Structures of up to this many nodes run on one thread.
@@ -37,22 +38,22 @@ pub fn block(n: usize) -> usize {
 /// Everything that a structure carries from one operation to the next beside pointers, and what is
 /// used again.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(super) struct Run {
     network: Arc<Network>,
     fixed: Vec<f32>,             // [n, k]: the encoder's bias and priorities
     h: Vec<Vec<f32>>,            // [processors][n, k]: the first one's is carried
     between: Vec<f32>,           // [n, k]: from one layer to the next, if there are several
     z: Vec<f32>,                 // [n, k]
-    sent: Vec<f32>,              // [n, heads · k]: bⱼ
+    sent: Vec<f32>,              // [n, channels · k]: bⱼ
     by_all: Vec<f32>,            // [k]: what all hear in the complete graph
     top: Vec<f32>,               // [2k]: max z | max h
     zh: Vec<f32>,                // [n, 2k], if attention reads it
-    neighbours: Vec<Neighbours>, // one of each head
+    neighbours: Vec<Neighbours>, // one of each channel
     /// The input graph's lists, if it is read.
     input: Neighbours,
-    /// Pointers of further types, and whether they have moved since lists were made of them.
-    further: Vec<Vec<Node>>, // [types − 1][n]
-    further_moved: bool,
+    /// Pointers of extra types, and whether they have moved since lists were made of them.
+    extra: Vec<Vec<Node>>, // [types − 1][n]
+    extra_moved: bool,
     /// How often the processor was applied to the last operation.
     layers: usize,
     /// Whether no operation has been applied: h is 0.
@@ -83,8 +84,8 @@ impl Run {
             zh: zeros(reads_zh, 2 * n * k),
             neighbours: vec![Neighbours::default(); config.channels()],
             input: Neighbours::of_edges(if config.input_graph.is_default() { 0 } else { n }, &[]),
-            further: vec![(0..n as Node).collect(); config.pointer_types.len()],
-            further_moved: false,
+            extra: vec![(0..n as Node).collect(); config.pointer_types.len()],
+            extra_moved: false,
             layers: config.layers,
             fresh: true,
             scratch: Scratch::new(config),
@@ -93,34 +94,30 @@ impl Run {
         }
     }
 
-    /// Applies one operation: the answer's logit; masks and pointers are on the board.
-    pub fn apply(&mut self, operation: Operation, board: &mut Board) -> f32 {
-        let n = board.pointers.len();
-        if n <= ALONE {
-            self.compute(operation, board)
-        } else {
-            awake(n.div_ceil(ALONE), || self.compute(operation, board))
-        }
-    }
-
-    fn compute(&mut self, operation: Operation, board: &mut Board) -> f32 {
+    fn compute(&mut self, operation: Operation, visible: &mut VisibleState) -> f32 {
         let network = Arc::clone(&self.network);
         let logit = with_simd!(network.level, simd => {
-            self.compute_latents(simd, operation, board);
+            self.compute_latents(simd, operation, visible);
             answer(simd, &network.weights, &self.top)
         });
         if network.config.owns_pointers() {
-            with_simd!(network.level, simd => self.aim(simd, board));
+            with_simd!(network.level, simd => self.aim(simd, visible));
         }
         logit
     }
 
     /// Equations 1, 2, 8, 3 and 4.
     #[inline(always)]
-    fn compute_latents<S: Simd>(&mut self, simd: S, operation: Operation, board: &mut Board) {
+    fn compute_latents<S: Simd>(
+        &mut self,
+        simd: S,
+        operation: Operation,
+        visible: &mut VisibleState,
+    ) {
         let network = &*self.network;
         let (config, weights, fresh) = (&network.config, &network.weights, self.fresh);
-        let context = StepContext { config, weights, operation, pointers: &board.pointers, fresh };
+        let context =
+            StepContext { config, weights, operation, pointers: &visible.pointers, fresh };
         self.fresh = false;
         encode_all(
             simd,
@@ -133,10 +130,10 @@ impl Run {
                 sent: &mut self.sent,
             },
         );
-        if std::mem::take(&mut board.moved) | std::mem::take(&mut self.further_moved) {
+        if std::mem::take(&mut visible.moved) | std::mem::take(&mut self.extra_moved) {
             self.neighbours[0].rebuild(config.graph, context.pointers);
-            for (further, neighbours) in self.further.iter().zip(&mut self.neighbours[1..]) {
-                neighbours.rebuild(config.graph, further);
+            for (extra, neighbours) in self.extra.iter().zip(&mut self.neighbours[1..]) {
+                neighbours.rebuild(config.graph, extra);
             }
             match config.input_graph {
                 InputGraph::None => {}
@@ -145,8 +142,8 @@ impl Run {
             }
         }
         self.top.fill(config.readout_aggregation.nothing());
-        let n = board.pointers.len();
-        self.layers = config.layers_in_rollouts(n, || depth(&board.pointers, operation));
+        let n = visible.pointers.len();
+        self.layers = config.layers_in_rollouts(n, || depth(&visible.pointers, operation));
         for (processor, h) in self.h.iter_mut().enumerate() {
             let layer = &weights.layers[processor];
             for number in 0..self.layers {
@@ -176,7 +173,7 @@ impl Run {
                     x,
                     h: to,
                     z: &self.z,
-                    mask_logits: if reads_masks { &mut board.mask_logits } else { &mut [] },
+                    mask_logits: if reads_masks { &mut visible.mask_logits } else { &mut [] },
                     top: if reads_answer { &mut self.top } else { &mut [] },
                 };
                 process_all(simd, &context, layer, senders, all, &mut self.scratch);
@@ -187,103 +184,104 @@ impl Run {
 
     /// Equations 5 to 7, by the model's own masks.
     #[inline(always)]
-    fn aim<S: Simd>(&mut self, simd: S, board: &mut Board) {
+    fn aim<S: Simd>(&mut self, simd: S, visible: &mut VisibleState) {
         let (config, weights) = (&self.network.config, &self.network.weights);
         let h = &self.h[self.h.len() - 1];
         let keys = attention_input(config, &self.z, h, &mut self.zh);
-        self.aiming.ask(simd, config, weights, &board.mask_logits, keys);
-        let mut pointers = std::mem::take(&mut board.pointers);
-        let moved = |node, from| board.note(node, from);
+        self.aiming.ask(simd, config, weights, &visible.mask_logits, keys);
+        let mut pointers = std::mem::take(&mut visible.pointers);
+        let moved = |node, from| visible.note(node, from);
         self.aiming.aim(simd, config, keys, &mut pointers, moved);
-        board.pointers = pointers;
-        for (further, fold) in self.further.iter_mut().zip(&weights.folds[1..]) {
-            let moved = |_, _| self.further_moved = true;
-            self.aiming.aim_further(simd, config, fold, keys, further, moved);
+        visible.pointers = pointers;
+        for (extra, fold) in self.extra.iter_mut().zip(&weights.query_keys[1..]) {
+            let moved = |_, _| self.extra_moved = true;
+            self.aiming.aim_extra(simd, config, fold, keys, extra, moved);
+        }
+    }
+}
+
+impl ProcessorState for Run {
+    fn copy(&self) -> Box<dyn ProcessorState> {
+        Box::new(self.clone())
+    }
+
+    fn apply(&mut self, operation: Operation, visible: &mut VisibleState) -> f32 {
+        let n = visible.pointers.len();
+        if n <= ALONE {
+            self.compute(operation, visible)
+        } else {
+            awake(n.div_ceil(ALONE), || self.compute(operation, visible))
         }
     }
 
-    /// Takes the graph that comes with a sequence.
-    pub fn set_input_graph(&mut self, nodes: usize, edges: &[Edge]) {
-        self.input = Neighbours::of_edges(nodes, edges);
-        self.further_moved = true;
-    }
-
-    /// Replaces the pointers of a further type.
-    pub fn set_further(&mut self, number: usize, pointers: &[Node]) {
-        if let Some(further) = self.further.get_mut(number) {
-            further.copy_from_slice(pointers);
-            self.further_moved = true;
-        }
-    }
-
-    /// Pointers of a further type.
-    pub fn further(&self, number: usize) -> Option<&[Node]> {
-        self.further.get(number).map(Vec::as_slice)
-    }
-
-    /// h that masks and pointers read, \[n, k\].
-    fn pointer_latents(&self) -> &[f32] {
-        &self.h[self.h.len() - 1]
-    }
-
-    pub fn config(&self) -> &Config {
+    fn config(&self) -> &Config {
         &self.network.config
     }
 
-    /// Floating-point operations that the last operation needed.
-    pub fn flop(&self, board: &Board) -> u64 {
-        let rows = self.aiming.rows.len();
-        rollout_flop(&self.network.config, board.pointers.len(), self.layers, rows)
+    fn set_input_graph(&mut self, nodes: usize, edges: &[Edge]) {
+        self.input = Neighbours::of_edges(nodes, edges);
+        self.extra_moved = true;
     }
 
-    /// h after the last operation, \[n, k\].
-    pub fn latents(&self) -> &[f32] {
+    fn set_extra_pointers(&mut self, number: usize, pointers: &[Node]) {
+        if let Some(extra) = self.extra.get_mut(number) {
+            extra.copy_from_slice(pointers);
+            self.extra_moved = true;
+        }
+    }
+
+    fn extra_pointers(&self, number: usize) -> Option<&[Node]> {
+        self.extra.get(number).map(Vec::as_slice)
+    }
+
+    fn latents(&self) -> &[f32] {
         &self.h[0]
     }
 
-    /// How often the processor was applied to the last operation.
-    pub fn layers(&self) -> usize {
-        self.layers
-    }
-
-    /// z of the last operation, \[n, k\].
-    pub fn encoded(&self) -> &[f32] {
+    fn encoded(&self) -> &[f32] {
         &self.z
     }
 
-    /// The node each dimension of the readout came from: for max z, then for max h. Of a sum, the
-    /// node with the largest share.
-    pub fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
+    /// Of a sum, the node with the largest share.
+    fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {
         let (k, readout) = (self.network.config.k, Aggregation::Max);
         let sources = |rows: &[f32]| {
             let (mut top, mut sources) = (vec![readout.nothing(); k], vec![0; k]);
             with_simd!(self.network.level, simd => {
-                readout.see(simd, rows, 0, &mut top, &mut sources[..])
+                readout.accumulate(simd, rows, 0, &mut top, &mut sources[..])
             });
             sources
         };
         (sources(&self.z), sources(&self.h[0]))
     }
 
-    /// α of one node after the last operation (equation 6).
-    pub fn attention(&self, node: Node, board: &Board) -> Vec<f32> {
+    fn attention(&self, node: Node, visible: &VisibleState) -> Vec<f32> {
         let (config, weights) = (&self.network.config, &self.network.weights);
-        let (n, w) = (board.pointers.len(), weights.attention_width);
+        let (n, w) = (visible.pointers.len(), weights.attention_width);
         let mut zh = vec![0.0; self.zh.len()];
-        let keys = attention_input(config, &self.z, self.pointer_latents(), &mut zh);
+        let keys = attention_input(config, &self.z, &self.h[self.h.len() - 1], &mut zh);
         let mut alpha = vec![0.0; n.next_multiple_of(LANES)];
         with_simd!(self.network.level, simd => {
             let mut q = vec![0.0; w];
-            queries(simd, w, &weights.folds[0].forward, &keys[node as usize * w..][..w], &mut q);
+            queries(simd, w, &weights.query_keys[0].forward, &keys[node as usize * w..][..w], &mut q);
             scores(simd, &q, keys, &mut alpha);
             if config.candidates == Candidates::Visited {
-                let visited = |j: usize| !left_alone(board.mask_logits[j]);
+                let visited = |j: usize| !left_alone(visible.mask_logits[j]);
                 keep_visited(&mut alpha[..n], node, visited);
             }
             softmax(simd, &mut alpha);
         });
         alpha.truncate(n);
         alpha
+    }
+
+    fn steps(&self) -> usize {
+        self.layers
+    }
+
+    fn flop(&self, visible: &VisibleState) -> u64 {
+        let rows = self.aiming.rows.len();
+        rollout_flop(&self.network.config, visible.pointers.len(), self.layers, rows)
     }
 }
 
@@ -331,7 +329,7 @@ fn send_all<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &
     }
     let nodes = block(n);
     let blocks = x.par_chunks(nodes * config.k);
-    let blocks = blocks.zip(sent.par_chunks_mut(nodes * layer.heads * config.k)).with_max_len(1);
+    let blocks = blocks.zip(sent.par_chunks_mut(nodes * layer.channels * config.k)).with_max_len(1);
     blocks.for_each(|(x, sent)| {
         simd.vectorize(
             #[inline(always)]

@@ -48,11 +48,11 @@ pub trait Record {
     where
         Self: 'a;
 
-    /// Where m \[count, k\] of a head and the nodes from `first` on goes, and where it came from.
+    /// Where m \[count, k\] of a channel and the nodes from `first` on goes, and where it came from.
     /// `scratch` is large enough for m.
     fn messages<'a>(
         &'a mut self,
-        head: usize,
+        channel: usize,
         first: usize,
         count: usize,
         k: usize,
@@ -87,8 +87,8 @@ impl Record for () {
 
 /// What a tape keeps of one layer of a step.
 pub struct Kept<'t> {
-    pub m: &'t mut [f32],           // [heads, T, n, k]
-    pub sources: &'t mut [u32], // [heads, T, sources of a step]; not by row in the complete graph
+    pub m: &'t mut [f32],           // [channels, T, n, k]
+    pub sources: &'t mut [u32], // [channels, T, sources of a step]; not by row in the complete graph
     pub top_sources: &'t mut [u32], // [2k], if the answer is read
     pub t: usize,
     pub ops: usize,
@@ -104,13 +104,13 @@ impl Record for Kept<'_> {
     #[inline(always)]
     fn messages<'a>(
         &'a mut self,
-        head: usize,
+        channel: usize,
         first: usize,
         count: usize,
         k: usize,
         _: &'a mut [f32],
     ) -> (&'a mut [f32], &'a mut [u32]) {
-        let step = head * self.ops + self.t;
+        let step = channel * self.ops + self.t;
         let all = self.m.len() / (self.nodes * k);
         let each = self.sources.len() / all;
         let rows = first * k..(first + count) * k;
@@ -133,7 +133,7 @@ pub struct Encoding<'a> {
     pub fixed: &'a [f32],    // [rows, k]: the encoder's bias and priorities
     pub h: &'a [f32],        // [rows, k], before the operation
     pub z: &'a mut [f32],    // [rows, k]
-    pub sent: &'a mut [f32], // [rows, heads · k]: bⱼ; empty where nobody sends
+    pub sent: &'a mut [f32], // [rows, channels · k]: bⱼ; empty where nobody sends
 }
 
 /// First phase (equation 1): z, and b, each node's half of the messages it sends.
@@ -168,7 +168,7 @@ pub fn send<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &
     if config.graph == Graph::SelfOnly {
         return;
     }
-    let (k, width) = (config.k, layer.heads * config.k);
+    let (k, width) = (config.k, layer.channels * config.k);
     let b = mat(&layer.mix[layer.sender(k, 0)..], layer.width);
     let shape = (x.len() / k, k, width);
     matmul(simd, shape, mat(x, k), b, Start::Zero, Then::Store, mat_mut(sent, width));
@@ -177,8 +177,8 @@ pub fn send<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &
 /// What all nodes of a layer may hear.
 #[derive(Clone, Copy)]
 pub struct AllSenders<'a> {
-    pub neighbours: &'a [Neighbours], // one of each head
-    pub sent: &'a [f32],              // [n, heads · k]
+    pub neighbours: &'a [Neighbours], // one of each channel
+    pub sent: &'a [f32],              // [n, channels · k]
     pub by_all: &'a [f32],            // [k]
 }
 
@@ -206,31 +206,31 @@ pub fn process<S: Simd, R: Record>(
     scratch: &mut Scratch,
 ) {
     let StepContext { config, weights, .. } = *context;
-    let (k, heads, width) = (config.k, layer.heads, layer.width);
+    let (k, channels, width) = (config.k, layer.channels, layer.width);
     let (messages, readout) = (config.message_aggregation, config.readout_aggregation);
     let (top_z, top_h) = block.top.split_at_mut(block.top.len() / 2);
     let rows = block.x.chunks(ROWS * k).zip(block.h.chunks_mut(ROWS * k));
     for (part, (x, h)) in rows.enumerate() {
         let (offset, count) = (part * ROWS, x.len() / k);
         let first = block.first + offset;
-        let mixed_width = (heads + 1) * k;
+        let mixed_width = (channels + 1) * k;
         let (start, b) = (Start::Row(&layer.mix_bias), mat(&layer.mix, width));
         let (shape, mixed) = ((count, k, mixed_width), mat_mut(&mut scratch.mixed, mixed_width));
         matmul(simd, shape, mat(x, k), b, start, Then::Store, mixed);
         // (8) m aggregates ReLU(a + b) over the graph; h = ReLU(update[z ‖ m]).
-        for head in 0..heads {
+        for channel in 0..channels {
             let AllSenders { neighbours, sent, by_all } = all;
-            let neighbours = &neighbours[head];
+            let neighbours = &neighbours[channel];
             let graph = config.graph;
-            let senders = Senders { graph, neighbours, sent, head, heads, by_all };
-            let (m, sources) = record.messages(head, offset, count, k, &mut scratch.m);
-            let receiver = &scratch.mixed[head * k..][..count * mixed_width];
+            let senders = Senders { graph, neighbours, sent, channel, channels, by_all };
+            let (m, sources) = record.messages(channel, offset, count, k, &mut scratch.m);
+            let receiver = &scratch.mixed[channel * k..][..count * mixed_width];
             let receiver = Rows::new(receiver, mixed_width);
-            messages.hear(simd, senders, first, receiver, m, sources);
-            let c = Start::Mat(mat(&scratch.mixed[heads * k..], mixed_width));
-            let start = if head == 0 { c } else { Start::Result };
-            let then = if head + 1 == heads { Then::Relu } else { Then::Store };
-            let b = mat(&layer.update_m[head * k * k..], k);
+            messages.aggregate(simd, senders, first, receiver, m, sources);
+            let c = Start::Mat(mat(&scratch.mixed[channels * k..], mixed_width));
+            let start = if channel == 0 { c } else { Start::Result };
+            let then = if channel + 1 == channels { Then::Relu } else { Then::Store };
+            let b = mat(&layer.update_m[channel * k * k..], k);
             matmul(simd, (count, k, k), mat(m, k), b, start, then, mat_mut(h, k));
         }
         let z = &block.z[offset * k..][..count * k];
@@ -242,8 +242,8 @@ pub fn process<S: Simd, R: Record>(
         // (3)
         if !top_z.is_empty() {
             let [source_z, source_h] = record.readout();
-            readout.see(simd, z, first as u32, top_z, source_z);
-            readout.see(simd, h, first as u32, top_h, source_h);
+            readout.accumulate(simd, z, first as u32, top_z, source_z);
+            readout.accumulate(simd, h, first as u32, top_h, source_h);
         }
     }
 }
@@ -257,7 +257,7 @@ pub fn answer<S: Simd>(simd: S, weights: &Weights, top: &[f32]) -> f32 {
 /// Buffers that live for one block.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    mixed: Vec<f32>, // [ROWS, (heads + 1) k]: a of each head | c
+    mixed: Vec<f32>, // [ROWS, (channels + 1) k]: a of each channel | c
     m: Vec<f32>,     // [ROWS, k]
 }
 
@@ -270,9 +270,9 @@ impl Scratch {
 
     /// Makes room for a model.
     pub fn fit(&mut self, config: &Config) {
-        // A view of any head's columns has as many whole rows.
-        let heads = config.channels();
-        self.mixed.resize((ROWS * (heads + 1) + heads) * config.k, 0.0);
+        // A view of any channel's columns has as many whole rows.
+        let channels = config.channels();
+        self.mixed.resize((ROWS * (channels + 1) + channels) * config.k, 0.0);
         self.m.resize(ROWS * config.k, 0.0);
     }
 }

@@ -17,7 +17,7 @@ pub struct Tape {
     pub z: Vec<f32>,                 // [T, n, k]
     pub passes: Vec<Pass>,           // [processors · layers]
     pub read: Vec<Node>,             // [T + 1, n]: the pointers that operation t finds
-    pub neighbours: Vec<Neighbours>, // [T, heads]
+    pub neighbours: Vec<Neighbours>, // [T, channels]
     pub top: Vec<f32>,               // [T, 2k]: max z | max h
     pub top_sources: Vec<u32>,       // [T, 2k]
     pub query_logits: Vec<f32>,      // [T]
@@ -34,11 +34,11 @@ pub struct Tape {
     pub alpha_scale: Vec<f32>,     // [T]: ∂scores = scale · (α − target)
     pub log_probability: Vec<f32>, // [T]: of sampled pointers
     pub d_q: Vec<f32>,             // [R, w]
-    pub further: Vec<Further>,     // one of each further pointer type
+    pub extra: Vec<ExtraPointers>, // one of each extra pointer type
     pub input: Neighbours,         // the input graph's, if there is one
     // Scratch of one operation.
     pub fixed: Vec<f32>,      // [n, k]
-    pub sent: Vec<f32>,       // [n, heads · k]
+    pub sent: Vec<f32>,       // [n, channels · k]
     pub by_all: Vec<f32>,     // [k]
     pub halves: Vec<f32>,     // [2, n, k], where messages are added up
     pub scratch: Scratch,     //
@@ -53,10 +53,9 @@ pub struct Tape {
     pub d_z: Vec<f32>, // [block · n, k]
 }
 
-/// A further pointer type: the same as the tape has of the learned one. The nodes that ask are the
-/// same.
+/// An extra pointer type, laid out as that of the learned one. The same nodes ask.
 #[derive(Debug, Default)]
-pub struct Further {
+pub struct ExtraPointers {
     pub read: Vec<Node>, // [T + 1, n]
     pub q: Vec<f32>,     // [R, w]
     pub alpha: Vec<f32>, // [R, p]
@@ -66,8 +65,8 @@ pub struct Further {
 /// One application of a processor to every operation.
 #[derive(Debug, Default)]
 pub struct Pass {
-    pub m: Vec<f32>,       // [heads, T, n, k]
-    pub sources: Vec<u32>, // [heads, T, n, k]; [heads, T, k] for the complete graph
+    pub m: Vec<f32>,       // [channels, T, n, k]
+    pub sources: Vec<u32>, // [channels, T, n, k]; [channels, T, k] for the complete graph
     pub h: Vec<f32>,       // [T + 1, n, k]: what it gave; the first is h⁰ = 0
     pub d_mixed: Vec<f32>, // [block · n, width]
 }
@@ -79,7 +78,7 @@ const BLOCK_ROWS: usize = 128;
 impl Tape {
     /// Makes room for a sequence.
     pub fn fit(&mut self, config: &Config, mix_width: usize, n: usize, ops: usize) {
-        let (k, w, heads) = (config.k, config.attention_width(), config.channels());
+        let (k, w, channels) = (config.k, config.attention_width(), config.channels());
         let padded = n.next_multiple_of(LANES);
         (self.n, self.ops, self.padded) = (n, ops, padded);
         self.block = (BLOCK_ROWS / n).clamp(1, ops.max(1));
@@ -88,24 +87,24 @@ impl Tape {
         let sources = ops * self.sources_each(config);
         self.passes.resize_with(config.processors() * config.layers, Pass::default);
         for pass in &mut self.passes {
-            pass.m.resize(heads * all, 0.0);
+            pass.m.resize(channels * all, 0.0);
             pass.h.resize(all + n * k, 0.0);
             pass.h[..n * k].fill(0.0);
-            pass.sources.resize(heads * sources, 0);
+            pass.sources.resize(channels * sources, 0);
             pass.d_mixed.resize(rows * mix_width, 0.0);
         }
         self.read.resize((ops + 1) * n, 0);
         for (i, pointer) in self.read[..n].iter_mut().enumerate() {
             *pointer = i as Node;
         }
-        self.further.resize_with(config.pointer_types.len(), Further::default);
-        for further in &mut self.further {
-            further.read.resize((ops + 1) * n, 0);
-            further.read[..n].copy_from_slice(&self.read[..n]);
-            further.q.clear();
-            further.alpha.clear();
+        self.extra.resize_with(config.pointer_types.len(), ExtraPointers::default);
+        for extra in &mut self.extra {
+            extra.read.resize((ops + 1) * n, 0);
+            extra.read[..n].copy_from_slice(&self.read[..n]);
+            extra.q.clear();
+            extra.alpha.clear();
         }
-        self.neighbours.resize_with(ops * heads, Neighbours::default);
+        self.neighbours.resize_with(ops * channels, Neighbours::default);
         self.top.clear();
         self.top.resize(ops * 2 * k, config.readout_aggregation.nothing());
         self.top_sources.clear();
@@ -129,7 +128,7 @@ impl Tape {
         self.log_probability.clear();
         self.log_probability.resize(ops, 0.0);
         self.fixed.resize(n * k, 0.0);
-        self.sent.resize(n * heads * k, 0.0);
+        self.sent.resize(n * channels * k, 0.0);
         self.by_all.resize(k, 0.0);
         self.scratch.fit(config);
         self.d_h.resize_with(config.processors(), Vec::new);

@@ -5,18 +5,18 @@ use rayon::prelude::*;
 
 use super::{
     Network, Tape, WeightGradients,
-    forward::{Draws, Lesson},
+    forward::{Draws, Unroll},
 };
-use crate::{Example, Losses, Parameters, processor::Chance, simd::with_simd};
+use crate::{Example, Losses, Parameters, processor::StepInputs, simd::with_simd};
 
 impl Network {
     /// The losses of a batch and the gradients of their weighted sum, for these weights. The same
     /// bits for any number of threads.
-    pub fn gradients(
+    pub fn batch_gradients(
         &self,
         parameters: &Parameters,
         batch: &[Example<'_>],
-        chance: Chance,
+        inputs: StepInputs,
     ) -> (Losses, Parameters) {
         let config = &self.config;
         let scale = 1.0 / batch.len() as f32;
@@ -26,25 +26,25 @@ impl Network {
             .with_max_len(1)
             .enumerate()
             .map(|(index, &example)| {
-                let rng = |stream: Stream| stream.rng(chance.seed, chance.step, index as u64);
+                let rng = |stream: Stream| stream.rng(inputs.seed, inputs.step, index as u64);
                 let draws = Draws {
                     noise: rng(Stream::Noise),
                     forcing: rng(Stream::Forcing),
-                    teacher_probability: chance.teacher_probability,
+                    teacher_probability: inputs.teacher_probability,
                 };
-                let lesson = Lesson {
+                let unroll = Unroll {
                     config,
                     weights: &self.weights,
                     example,
                     scale,
-                    running_accuracy: chance.running_accuracy,
+                    running_accuracy: inputs.running_accuracy,
                 };
                 let mut tape = self.tapes.take(Tape::default);
                 let mut gradients = self.gradients.take(|| WeightGradients::zeros(config));
                 gradients.clear();
                 let losses = with_simd!(self.level, simd => {
-                    let losses = lesson.forward(simd, draws, &mut tape);
-                    lesson.backward(simd, &mut tape, &mut gradients);
+                    let losses = unroll.forward(simd, draws, &mut tape);
+                    unroll.backward(simd, &mut tape, &mut gradients);
                     losses
                 });
                 self.tapes.put_back(tape);

@@ -28,7 +28,7 @@ pub struct Weights {
     pub mask: Vec<f32>, // [2k], or empty
     pub mask_bias: f32,
     /// Query and key of every pointer type; empty without attention.
-    pub folds: Vec<Fold>,
+    pub query_keys: Vec<QueryKey>,
     // The same the other way round, for gradients with respect to inputs.
     pub encoder_h_t: Vec<f32>, // [k, k]
     /// The width of what query and key read.
@@ -58,9 +58,9 @@ impl Weights {
             decoder_bias: parameters.tensor("decoder.bias")[0],
             mask: if has_masks { parameters.tensor("mask.weight").to_vec() } else { Vec::new() },
             mask_bias: if has_masks { parameters.tensor("mask.bias")[0] } else { 0.0 },
-            folds: ATTENTION[..types]
+            query_keys: ATTENTION[..types]
                 .iter()
-                .map(|names| Fold::new(k, x, names, parameters))
+                .map(|names| QueryKey::new(k, x, names, parameters))
                 .collect(),
             attention_width: x,
         }
@@ -69,13 +69,13 @@ impl Weights {
 
 /// W_qᵀ W_k of one pointer type, and the same the other way round.
 #[derive(Clone, Debug)]
-pub struct Fold {
+pub struct QueryKey {
     pub forward: Vec<f32>,  // [x, x]
     pub backward: Vec<f32>, // [x, x]
 }
 
-impl Fold {
-    fn new(k: usize, x: usize, [query, key]: &[&str; 2], parameters: &Parameters) -> Fold {
+impl QueryKey {
+    fn new(k: usize, x: usize, [query, key]: &[&str; 2], parameters: &Parameters) -> QueryKey {
         let (query, key) = (parameters.tensor(query), parameters.tensor(key));
         let mut forward = vec![0.0; x * x];
         for o in 0..k {
@@ -85,7 +85,7 @@ impl Fold {
                 }
             }
         }
-        Fold { backward: transposed(&forward, x, 0, x, x), forward }
+        QueryKey { backward: transposed(&forward, x, 0, x, x), forward }
     }
 }
 
@@ -100,7 +100,7 @@ pub struct WeightGradients {
     pub decoder_bias: Vec<f32>,
     pub mask: Vec<f32>,
     pub mask_bias: Vec<f32>,
-    pub folds: Vec<Vec<f32>>,
+    pub query_keys: Vec<Vec<f32>>,
 }
 
 /// References to all parts.
@@ -124,7 +124,7 @@ macro_rules! parts {
                 $($borrow)+ layer.update_m,
             ]
         }))
-        .chain($all.folds.$iter())
+        .chain($all.query_keys.$iter())
     };
 }
 
@@ -142,7 +142,7 @@ impl WeightGradients {
             decoder_bias: zeros(1),
             mask: zeros(if config.has_masks() { 2 * k } else { 0 }),
             mask_bias: zeros(1),
-            folds: vec![zeros(x * x); if config.has_attention() { config.types() } else { 0 }],
+            query_keys: vec![zeros(x * x); if config.has_attention() { config.types() } else { 0 }],
         }
     }
 
@@ -180,7 +180,7 @@ impl WeightGradients {
             into.tensor_mut("mask.weight").copy_from_slice(&self.mask);
             into.tensor_mut("mask.bias").copy_from_slice(&self.mask_bias);
         }
-        for (fold, [query_name, key_name]) in self.folds.iter().zip(&ATTENTION) {
+        for (fold, [query_name, key_name]) in self.query_keys.iter().zip(&ATTENTION) {
             // fold = W_qᵀ W_k: ∂W_q = W_k ∂foldᵀ and ∂W_k = W_q ∂fold.
             let (query, key) = (parameters.tensor(query_name), parameters.tensor(key_name));
             let mut d_query = vec![0.0; k * x];

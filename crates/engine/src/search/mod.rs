@@ -187,7 +187,7 @@ impl Champion {
     fn see_rows<S: Simd>(&mut self, simd: S, q: &[f32], rows: &[f32], nodes: &[Node]) {
         let mut highest = Highest::above(simd, f32::NEG_INFINITY);
         for (four, rows) in rows.chunks(DOTS * q.len()).enumerate() {
-            highest.see(four, dots(simd, q, rows));
+            highest.offer(four, dots(simd, q, rows));
         }
         // Where the last row stands in for missing ones it wins nothing, as in the full search.
         if let Some((score, row)) = highest.end() {

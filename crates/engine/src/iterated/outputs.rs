@@ -23,9 +23,9 @@ use crate::{
 /// How the participants become what the decoder reads.
 const READOUT: Aggregation = Aggregation::Max;
 
-/// Buffers of the heads.
+/// Buffers of the outputs.
 #[derive(Clone, Debug, Default)]
-pub struct Heads {
+pub struct Outputs {
     pub e: Vec<f32>,           // [a, m]
     pub z: Vec<f32>,           // [a, k]
     pub fixed: Vec<f32>,       // [a, k]: update_z · z + bias
@@ -39,9 +39,9 @@ pub struct Heads {
     ask_start: Vec<f32>,       // [k + BIASES]: the share of max x, the same for all
 }
 
-/// Gradients of the heads' buffers.
+/// Gradients of the outputs' buffers.
 #[derive(Clone, Debug, Default)]
-pub struct HeadGradients {
+pub struct OutputGradients {
     pub d_zx: Vec<f32>,   // [a, 2k]
     pub d_ask: Vec<f32>,  // [a, k + BIASES]
     pub d_keys: Vec<f32>, // [a, k]
@@ -50,7 +50,7 @@ pub struct HeadGradients {
     d_top: Vec<f32>,      // [k]
 }
 
-impl Heads {
+impl Outputs {
     /// Equation 1 without h: z = encoder\[e\], and the share of z in every step.
     #[inline(always)]
     pub fn encode<S: Simd>(&mut self, simd: S, context: &StepContext, reach: &Reach) {
@@ -90,7 +90,7 @@ impl Heads {
         self.top.resize(2 * k, READOUT.nothing());
         self.top_sources.clear();
         self.top_sources.resize(2 * k, 0);
-        READOUT.see(simd, &self.zx, 0, &mut self.top, &mut self.top_sources[..]);
+        READOUT.accumulate(simd, &self.zx, 0, &mut self.top, &mut self.top_sources[..]);
         self.logit = dot(simd, &self.top, &w.decoder) + w.decoder_bias[0];
         self.mask_logits.clear();
         self.mask_logits.resize(a.next_multiple_of(LANES), 0.0);
@@ -163,7 +163,7 @@ pub fn candidates(config: &Config, visited: &[u32], participants: usize, into: &
     }
 }
 
-impl HeadGradients {
+impl OutputGradients {
     /// Makes room for a participants, with nothing in it.
     pub fn clear(&mut self, k: usize, a: usize) {
         for (buffer, width) in
@@ -180,7 +180,7 @@ impl HeadGradients {
         &mut self,
         simd: S,
         k: usize,
-        (heads, reach): (&Heads, &Reach),
+        (outputs, reach): (&Outputs, &Reach),
         (i, j): (usize, usize),
         d: f32,
     ) {
@@ -188,18 +188,18 @@ impl HeadGradients {
         let (d_query, d_biases) = self.d_ask[i * width..][..width].split_at_mut(k);
         for_each_relation(reach, i, j, |relation| d_biases[relation] += d);
         let d = d * scale(k);
-        axpy(simd, d, &heads.keys[j * k..][..k], d_query);
-        axpy(simd, d, &heads.ask[i * width..][..k], &mut self.d_keys[j * k..][..k]);
+        axpy(simd, d, &outputs.keys[j * k..][..k], d_query);
+        axpy(simd, d, &outputs.ask[i * width..][..k], &mut self.d_keys[j * k..][..k]);
     }
 
     /// From ∂ of logits (answer, masks) and of queries, biases and keys to ∂z and ∂x.
     #[inline(always)]
-    pub fn heads<S: Simd>(
+    pub fn outputs<S: Simd>(
         &mut self,
         simd: S,
         k: usize,
         weights: &Weights,
-        heads: &Heads,
+        outputs: &Outputs,
         (d_logit, d_masks): (f32, &[f32]),
         gradients: &mut Blocks,
     ) {
@@ -210,11 +210,12 @@ impl HeadGradients {
         self.d_ask_sum.resize(width, 0.0);
         self.d_ask.chunks_exact(width).for_each(|row| add(simd, row, &mut self.d_ask_sum));
         add(simd, &self.d_ask_sum, &mut gradients.ask_bias);
-        for (&value, row) in heads.top[k..].iter().zip(gradients.ask_top.chunks_exact_mut(width)) {
+        for (&value, row) in outputs.top[k..].iter().zip(gradients.ask_top.chunks_exact_mut(width))
+        {
             axpy(simd, value, &self.d_ask_sum, row);
         }
         let (zx, d_ask, d_keys) =
-            (mat(&heads.zx, 2 * k), mat(&self.d_ask, width), mat(&self.d_keys, k));
+            (mat(&outputs.zx, 2 * k), mat(&self.d_ask, width), mat(&self.d_keys, k));
         matmul_transposed(simd, (2 * k, a, width), zx, d_ask, mat_mut(&mut gradients.ask, width));
         matmul_transposed(simd, (2 * k, a, k), zx, d_keys, mat_mut(&mut gradients.key, k));
         let d_zx = &mut self.d_zx[..];
@@ -228,15 +229,16 @@ impl HeadGradients {
         for (&d, row) in self.d_ask_sum.iter().zip(weights.ask_top_t.chunks_exact(k)) {
             axpy(simd, d, row, &mut self.d_top);
         }
-        axpy(simd, d_logit, &heads.top, &mut gradients.decoder);
+        axpy(simd, d_logit, &outputs.top, &mut gradients.decoder);
         gradients.decoder_bias[0] += d_logit;
-        READOUT.readout_backward(simd, d_logit, &w.decoder, &heads.top_sources, d_zx);
-        for (dimension, (&d, &from)) in self.d_top.iter().zip(&heads.top_sources[k..]).enumerate() {
+        READOUT.readout_backward(simd, d_logit, &w.decoder, &outputs.top_sources, d_zx);
+        for (dimension, (&d, &from)) in self.d_top.iter().zip(&outputs.top_sources[k..]).enumerate()
+        {
             d_zx[from as usize * 2 * k + k + dimension] += d;
         }
         // (4)
         outer_add(simd, d_masks, &w.mask, d_zx);
-        weighted_sum(simd, d_masks, &heads.zx, &mut gradients.mask);
+        weighted_sum(simd, d_masks, &outputs.zx, &mut gradients.mask);
         gradients.mask_bias[0] += d_masks.iter().sum::<f32>();
         // Halves.
         self.d_z.clear();
@@ -250,7 +252,7 @@ impl HeadGradients {
         }
     }
 
-    /// The mirror of [`Heads::encode`]; `d_fixed` \[a, k\] is ∂ of the share of z in every step,
+    /// The mirror of [`Outputs::encode`]; `d_fixed` \[a, k\] is ∂ of the share of z in every step,
     /// summed over steps.
     #[inline(always)]
     pub fn encode<S: Simd>(
@@ -258,7 +260,7 @@ impl HeadGradients {
         simd: S,
         (k, m): (usize, usize),
         weights: &Weights,
-        heads: &Heads,
+        outputs: &Outputs,
         d_fixed: &[f32],
         gradients: &mut Blocks,
     ) {
@@ -267,14 +269,14 @@ impl HeadGradients {
         matmul_transposed(
             simd,
             (k, a, k),
-            mat(&heads.z, k),
+            mat(&outputs.z, k),
             d,
             mat_mut(&mut gradients.update_z, k),
         );
         d_fixed.chunks_exact(k).for_each(|row| add(simd, row, &mut gradients.update_bias));
         let b = mat(&weights.update_z_t, k);
         matmul(simd, (a, k, k), d, b, Start::Result, Then::Store, mat_mut(&mut self.d_z, k));
-        for (e, d_z) in heads.e.chunks_exact(m).zip(self.d_z.chunks_exact(k)) {
+        for (e, d_z) in outputs.e.chunks_exact(m).zip(self.d_z.chunks_exact(k)) {
             add(simd, d_z, &mut gradients.encoder_bias);
             for (&value, column) in e.iter().zip(gradients.encoder.chunks_exact_mut(k)) {
                 if value != 0.0 {
