@@ -68,7 +68,7 @@ fn main() {
                 (
                     "recording",
                     Box::new(|i| {
-                        timed(Dsu::new(&loads[i].0), &loads[i].1, |sets, Operation { u, v }| {
+                        timed(Dsu::new(&loads[i].0), &loads[i].1, |sets, Operation { u, v, .. }| {
                             visited.clear();
                             sets.query_union_with(u, v, &mut visited).unwrap()
                         })
@@ -77,7 +77,7 @@ fn main() {
                 (
                     "ours",
                     Box::new(|i| {
-                        timed(Dsu::new(&loads[i].0), &loads[i].1, |sets, Operation { u, v }| {
+                        timed(Dsu::new(&loads[i].0), &loads[i].1, |sets, Operation { u, v, .. }| {
                             sets.query_union(u, v).unwrap()
                         })
                     }),
@@ -86,7 +86,7 @@ fn main() {
                     "petgraph",
                     Box::new(|i| {
                         let sets = UnionFind::<u32>::new(n);
-                        timed(sets, &loads[i].1, |sets, Operation { u, v }| sets.union(u, v))
+                        timed(sets, &loads[i].1, |sets, Operation { u, v, .. }| sets.union(u, v))
                     }),
                 ),
             ],
@@ -128,7 +128,7 @@ fn main() {
                     "recording",
                     Box::new(|i| {
                         let forest = LinkCutTree::new(&loads[i].0);
-                        timed(forest, &loads[i].1, |forest, Operation { u, v }| {
+                        timed(forest, &loads[i].1, |forest, Operation { u, v, .. }| {
                             visited.clear();
                             forest.query_toggle_with(u, v, &mut visited).unwrap()
                         })
@@ -138,7 +138,7 @@ fn main() {
                     "ours",
                     Box::new(|i| {
                         let forest = LinkCutTree::new(&loads[i].0);
-                        timed(forest, &loads[i].1, |forest, Operation { u, v }| {
+                        timed(forest, &loads[i].1, |forest, Operation { u, v, .. }| {
                             forest.query_toggle(u, v).unwrap()
                         })
                     }),

@@ -34,7 +34,7 @@ pub fn edits(nodes: u32, operations: &[Operation]) -> Vec<Edit> {
     let mut rng = Rng::new([1, 0, nodes.into(), 0]);
     let mut forest = <LinkCutTree>::with_nodes(nodes as usize);
     let (mut edges, mut edits) = (Vec::new(), Vec::new());
-    for &Operation { u, v } in operations {
+    for &Operation { u, v, .. } in operations {
         edits.push(Edit::Connected(u, v));
         if forest.connected(u, v).unwrap() {
             let (a, b) = edges.swap_remove(rng.below(edges.len() as u32) as usize);

@@ -17,8 +17,8 @@ use crate::{
     work::{interruptible, until},
 };
 
-/// What Python makes its `Dataset` of: task, seed, split, the five arrays, and those of further
-/// fields, named as in files.
+/// What Python makes its `Dataset` of: task, seed, split, the five arrays, and further ones (kinds,
+/// fields), named as in files.
 type Parts<'py> = (
     String,
     u64,
@@ -37,6 +37,10 @@ fn parts(py: Python<'_>, set: Dataset) -> PyResult<Parts<'_>> {
     let names: Vec<String> = set.fields.names().collect();
     let (of_pointers, of_bits) = names.split_at(set.fields.pointers.len());
     let fields = PyDict::new(py);
+    if set.has_kinds() {
+        let kinds: Vec<u8> = set.operations.iter().map(|operation| operation.kind).collect();
+        fields.set_item("kinds", kinds.into_pyarray(py).reshape([count, ops])?)?;
+    }
     for (name, field) in of_pointers.iter().zip(set.fields.pointers) {
         fields.set_item(name, field.values.into_pyarray(py).reshape([count, ops, nodes])?)?;
     }
@@ -70,6 +74,7 @@ pub struct Arrays<'py> {
     pointers: PyReadonlyArray3<'py, Node>,
     fields: Bound<'py, PyDict>,
     bits: Bound<'py, PyDict>,
+    kinds: Option<PyReadonlyArray2<'py, u8>>,
 }
 
 impl Arrays<'_> {
@@ -92,8 +97,7 @@ impl Arrays<'_> {
 
     /// The operations, which numpy holds as plain numbers.
     pub fn operations(&self) -> PyResult<Vec<Operation>> {
-        let (pairs, _) = self.operands.as_slice()?.as_chunks();
-        Ok(pairs.iter().map(|&[u, v]| Operation { u, v }).collect())
+        operations(&self.operands, self.kinds.as_ref())
     }
 
     /// All sequences, borrowed from the arrays and `operations`.
@@ -136,6 +140,23 @@ impl Arrays<'_> {
         set.check().map_err(Error::from)?;
         Ok(set)
     }
+}
+
+/// Operands [count, ops, 2] and kinds [count, ops], which are 0 where there are none.
+fn operations(
+    operands: &PyReadonlyArray3<'_, Node>,
+    kinds: Option<&PyReadonlyArray2<'_, u8>>,
+) -> PyResult<Vec<Operation>> {
+    let (pairs, _) = operands.as_slice()?.as_chunks();
+    let kinds = match kinds {
+        None => vec![0; pairs.len()],
+        Some(kinds) => kinds.as_slice()?.to_vec(),
+    };
+    if kinds.len() != pairs.len() {
+        return Err(mismatch("kinds"));
+    }
+    let pairs = pairs.iter().zip(kinds);
+    Ok(pairs.map(|(&[u, v], kind)| Operation::of_kind(kind, u, v)).collect())
 }
 
 /// The arrays of a dictionary, which `Dataset` has checked, as fields of these names.
@@ -184,6 +205,7 @@ pub fn replay<'py>(
     task: &Bound<'py, PyAny>,
     priorities: PyReadonlyArray2<'py, f32>,
     operands: PyReadonlyArray3<'py, Node>,
+    kinds: Option<PyReadonlyArray2<'py, u8>>,
     seed: u64,
     fields: bool,
 ) -> PyResult<Parts<'py>> {
@@ -191,8 +213,7 @@ pub fn replay<'py>(
     let task = own::task(task)?;
     let nodes = priorities.shape()[1];
     let priorities = priorities.as_slice()?;
-    let (pairs, _) = operands.as_slice()?.as_chunks();
-    let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
+    let operations = operations(&operands, kinds.as_ref())?;
     let set = interruptible(py, &pool, |stop| {
         let task = until(&task, stop);
         let set = Dataset::from_operations(&task, nodes, priorities, &operations)?;

@@ -30,6 +30,7 @@ use pyo3::prelude::*;
 /// The native half of `pgn`.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    pgn_machines::programs::build_in_tasks();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<structures::DisjointSet>()?;
     module.add_class::<structures::LinkCutTree>()?;

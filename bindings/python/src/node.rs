@@ -39,5 +39,5 @@ impl NodeArg {
 
 /// An operation on two of `nodes` nodes, unchecked.
 pub fn operation(u: &NodeArg, v: &NodeArg, nodes: usize) -> PyResult<Operation> {
-    Ok(Operation { u: u.get(nodes)?, v: v.get(nodes)? })
+    Ok(Operation::new(u.get(nodes)?, v.get(nodes)?))
 }

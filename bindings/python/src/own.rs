@@ -224,7 +224,7 @@ impl Own {
     fn call(
         &self,
         instance: &Bound<'_, PyAny>,
-        Operation { u, v }: Operation,
+        Operation { u, v, .. }: Operation,
         visited: &mut Visited,
     ) -> PyResult<bool> {
         let returned = instance.call_method1("apply", (u, v))?;
@@ -268,7 +268,7 @@ impl Own {
     }
 
     /// Refuses a pointer that moved without its node being visited: no model could learn it.
-    fn check_moves(&self, Operation { u, v }: Operation, visited: &Visited) -> PyResult<()> {
+    fn check_moves(&self, Operation { u, v, .. }: Operation, visited: &Visited) -> PyResult<()> {
         let pairs = self.before.iter().zip(&self.pointers);
         for (node, (before, after)) in (0..).zip(pairs) {
             if before != after && !visited.contains(node) {
@@ -380,7 +380,7 @@ impl PointerStructure for Own {
             let lent = Bound::new(py, rng::Rng::of(rng))?;
             let (u, v) = instance.call_method1("sample", (&lent,))?.extract()?;
             *rng = lent.get().get();
-            Ok(Operation { u, v })
+            Ok(Operation::new(u, v))
         });
         drawn.unwrap_or_else(|exception| {
             self.keep(Err(exception));

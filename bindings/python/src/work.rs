@@ -10,8 +10,8 @@ use std::{
 };
 
 use pgn_structures::{
-    About, Error as StructureError, Feature, Node, Operation, PointerStructure, Rng, Schema, Task,
-    Visited,
+    Error as StructureError, Feature, Node, Operation, OperationKind, PointerStructure, Rng,
+    Schema, Task, TaskText, Visited,
 };
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 use rayon::ThreadPool;
@@ -79,7 +79,7 @@ impl PointerStructure for Stoppable {
         self.inner.name()
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> TaskText {
         self.inner.about()
     }
 
@@ -89,6 +89,10 @@ impl PointerStructure for Stoppable {
 
     fn features(&self) -> &[Feature] {
         self.inner.features()
+    }
+
+    fn kinds(&self) -> Vec<OperationKind> {
+        self.inner.kinds()
     }
 
     fn reset(&mut self, priorities: &[f32]) {

@@ -122,7 +122,7 @@ impl Args {
             };
             return Ok(Dataset::sample(&task, &sampling)?.with_fields(&task)?);
         };
-        let operations = operations_from_csv(file, nodes)?;
+        let operations = operations_from_csv(file, &task, nodes)?;
         anyhow::ensure!(
             !operations.is_empty(),
             "{}: no operations; expected a line `u,v` for each",

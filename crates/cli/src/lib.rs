@@ -160,6 +160,7 @@ pub fn run_with(
 
 /// The command line as data: what completions, manual pages and the reference are made from.
 pub fn command() -> clap::Command {
+    pgn_machines::programs::build_in_tasks(); // help texts list the tasks
     <Program as clap::CommandFactory>::command().mut_subcommand("reproduce", reproduce::brief)
 }
 

@@ -92,7 +92,12 @@ impl Args {
             return Ok(());
         }
         let path = self.ops.as_ref().context("either --data or --ops is needed")?;
-        let operations = operations_from_csv(path, self.nodes.unwrap_or(Sampling::MAX_NODES))?;
+        let task = match &run {
+            Either::Machine(run) => run.task()?,
+            Either::Model(run) => run.task()?.clone(),
+        };
+        let most = self.nodes.unwrap_or(Sampling::MAX_NODES);
+        let operations = operations_from_csv(path, &task, most)?;
         let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();
         let Some(largest) = largest else {
             bail!("{}: no operations; expected a line `u,v` for each", path.display());

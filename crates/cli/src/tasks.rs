@@ -2,16 +2,15 @@
 
 use anyhow::Result;
 use pgn_machines::programs;
-use pgn_structures::Task;
+use pgn_structures::{OperationKind, Task};
 use serde::Serialize;
 
 use crate::{listing, output};
 
 /// List the data structures: what --task can name
 ///
-/// Those marked "machine" also have a program, so that `--model pgn-machine` can learn them
-/// micro-step by micro-step. Some programs have no data sets and are for `pgn-machine` only. To add
-/// a structure of your own, see docs/adding-a-structure.md.
+/// Those marked "machine" have a program, so that `--model pgn-machine` can learn them micro-step by
+/// micro-step. To add a structure of your own, see docs/adding-a-structure.md.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn tasks
@@ -29,8 +28,8 @@ struct Listed {
     summary: String,
     /// Whether it is one of the paper's.
     in_paper: bool,
-    /// Whether there are data sets of it, and so the models that are trained on those.
-    data_sets: bool,
+    /// Its kinds of operations.
+    operations: Vec<OperationKind>,
     /// Whether there is a program of it, for `pgn-machine`.
     machine: bool,
 }
@@ -45,15 +44,14 @@ impl Args {
         let lines = |wanted: fn(&Listed) -> bool| {
             let some = all.iter().filter(|task| wanted(task));
             some.map(|task| {
-                let mark = if task.machine && task.data_sets { " [machine]" } else { "" };
+                let mark = if task.machine { " [machine]" } else { "" };
                 (task.name.clone(), format!("{}{mark}", task.summary))
             })
             .collect()
         };
         let groups = [
             ("The paper's data structures", lines(|task| task.in_paper)),
-            ("Beyond the paper", lines(|task| task.data_sets && !task.in_paper)),
-            ("Programs for pgn-machine only", lines(|task| !task.data_sets)),
+            ("Beyond the paper", lines(|task| !task.in_paper)),
         ];
         output::print(&listing::render(&groups))?;
         output::next("pgn generate --task dsu --nodes 20 --out train.safetensors");
@@ -62,32 +60,14 @@ impl Args {
 }
 
 fn all() -> Vec<Listed> {
-    let has_program = |name: &str| programs::NAMES.contains(&name);
-    let tasks = Task::all().map(|task| Listed {
+    let listed = |task: Task| Listed {
         name: task.name().to_owned(),
         summary: task.summary().to_owned(),
         in_paper: task.is_in_paper(),
-        data_sets: true,
-        machine: has_program(task.name()),
-    });
-    let mut all: Vec<Listed> = tasks.collect();
-    for name in programs::NAMES {
-        if all.iter().any(|task| task.name == name) {
-            continue;
-        }
-        let operations = programs::named(name).map_or(Vec::new(), |program| {
-            program.signature().operations.iter().map(|operation| operation.name.clone()).collect()
-        });
-        let what = programs::summary(name).unwrap_or("a program");
-        all.push(Listed {
-            name: name.to_owned(),
-            summary: format!("{what}; operations: {}", operations.join(", ")),
-            in_paper: false,
-            data_sets: false,
-            machine: true,
-        });
-    }
-    all
+        operations: task.kinds().to_vec(),
+        machine: programs::named(task.name()).is_some(),
+    };
+    Task::all().map(listed).collect()
 }
 
 /// `lead: dsu (what it is), lct (what it is) or …`, then `tail`.
@@ -116,12 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn programs_without_data_sets_are_listed_once() {
+    fn programs_are_tasks() {
+        pgn_machines::programs::build_in_tasks();
         let all = super::all();
         for name in ["dsu", "splay"] {
             assert_eq!(all.iter().filter(|task| task.name == name).count(), 1, "{name}");
         }
         let splay = all.iter().find(|task| task.name == "splay").unwrap();
-        assert!(!splay.data_sets && splay.machine && splay.summary.starts_with("splay tree"));
+        assert!(splay.operations.len() == 3 && splay.machine);
+        assert!(splay.summary.starts_with("splay tree"));
     }
 }

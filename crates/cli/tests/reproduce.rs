@@ -176,7 +176,7 @@ fn nonsense_is_refused_before_anything_is_trained() {
     let here = folder.path();
     for (arguments, words) in [
         ("--models gmm", "there is no model 'gmm'"),
-        ("--tasks heap", "heap"),
+        ("--tasks stack", "stack"),
         ("--seeds -1", "-1"),
         ("--seeds 0,0", "asked for twice"),
         ("--epochs -1", "--epochs"),

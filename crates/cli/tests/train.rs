@@ -203,7 +203,7 @@ fn nonsense_is_refused_in_one_sentence_and_leaves_nothing() {
         ("--evaluate-every 0", "evaluate_every is 0"),
         ("--query-weight -1", "query loss is -1"),
         ("--model transformer", "there is no model 'transformer'"),
-        ("--task heap", "heap"),
+        ("--task stack", "stack"),
         ("--threads 0", "--threads is 0"),
         ("--candidates none", "--candidates"),
         ("--config typo.toml", "unknown field `epoch`"),

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One operation at a time.
     let mut sets = trainer.model().start(4)?;
     for (u, v) in [(0, 1), (2, 3), (0, 1)] {
-        let answer = sets.apply(Operation { u, v })?;
+        let answer = sets.apply(Operation::new(u, v))?;
         println!("query-union({u}, {v}): {} ({:.3})", answer.value(), answer.probability);
     }
     Ok(())

@@ -221,6 +221,11 @@ impl Config {
         matches!(self.forcing, Forcing::Own | Forcing::Free)
     }
 
+    /// Whether nodes are told the kind of an operation, as tasks with several kinds need.
+    pub fn has_kinds(&self) -> bool {
+        self.features.iter().any(|feature| matches!(feature, Feature::Kind(_)))
+    }
+
     /// Whether there is a masking network ψ (equation 4).
     pub fn has_masks(&self) -> bool {
         self.pointers == Pointers::Masked || self.losses.masks > 0.0

@@ -82,7 +82,7 @@ mod tests {
         let model = Model::new(config.clone(), 0).unwrap();
         let of = |nodes| {
             let mut state = model.start(nodes).unwrap();
-            state.apply(Operation { u: 0, v: 1 }).unwrap();
+            state.apply(Operation::new(0, 1)).unwrap();
             assert_eq!(state.participants().unwrap().len(), 2);
             let masks = state.mask_logits()[..2].iter();
             let visited = masks.filter(|&&logit| !crate::left_alone(logit)).count() as u64;

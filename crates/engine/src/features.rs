@@ -37,7 +37,7 @@ pub fn fixed_part<S: Simd>(
 #[inline(always)]
 pub fn for_each_flag(
     features: &[Feature],
-    Operation { u, v }: Operation,
+    Operation { u, v, kind, .. }: Operation,
     pointers: &[Node],
     nodes: Range<usize>,
     mut visit: impl FnMut(usize, usize),
@@ -49,6 +49,7 @@ pub fn for_each_flag(
             Feature::Operated => (true, true),
             Feature::First => (true, false),
             Feature::Second => (false, true),
+            Feature::Kind(told) => (*told == kind, *told == kind),
             Feature::SelfPointing => {
                 for (i, &pointer) in nodes.clone().zip(&pointers[nodes.clone()]) {
                     if pointer as usize == i {

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// let model = Model::new(Config::preset("pgn")?, 0)?;
 /// let mut state = model.start(20)?;
-/// let answer = state.apply(Operation { u: 3, v: 7 })?;
+/// let answer = state.apply(Operation::new(3, 7))?;
 /// assert!((0.0..=1.0).contains(&answer.probability));
 /// assert_eq!(answer.pointers.len(), 20);
 /// # Ok::<(), pgn_engine::Error>(())
@@ -138,7 +138,7 @@ impl Model {
 
     /// A fresh structure, one node per priority.
     pub fn start_with(&self, priorities: &[f32]) -> Result<State, Error> {
-        State::new(Arc::clone(&self.processor), priorities)
+        State::new(Arc::clone(&self.processor), self.config().has_kinds(), priorities)
     }
 
     /// Rolls out one sequence freely: the model reads its own pointers and masks, never the

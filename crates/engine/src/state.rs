@@ -90,7 +90,7 @@ impl VisibleState {
 /// let model = Model::new(Config::preset("pgn")?, 1)?;
 /// let mut state = model.start(8)?;
 /// let before = state.clone(); // for undo
-/// state.apply(Operation { u: 0, v: 5 })?;
+/// state.apply(Operation::new(0, 5))?;
 /// let alpha = state.attention(0).unwrap();
 /// assert!((alpha.iter().sum::<f32>() - 1.0).abs() < 1e-5);
 /// state = before;
@@ -101,10 +101,16 @@ impl VisibleState {
 pub struct State {
     processor: Box<dyn ProcessorState>,
     visible: VisibleState,
+    /// Whether operations may have a single operand, given twice.
+    has_kinds: bool,
 }
 
 impl State {
-    pub(crate) fn new(processor: Arc<dyn Processor>, priorities: &[f32]) -> Result<State, Error> {
+    pub(crate) fn new(
+        processor: Arc<dyn Processor>,
+        has_kinds: bool,
+        priorities: &[f32],
+    ) -> Result<State, Error> {
         let n = priorities.len();
         if n == 0 || n > u32::MAX as usize {
             return Err(Error::Input(format!(
@@ -118,7 +124,7 @@ impl State {
         }
         let processor = processor.start(priorities);
         let visible = VisibleState::new(n, processor.fresh_mask_logit());
-        Ok(State { processor, visible })
+        Ok(State { processor, visible, has_kinds })
     }
 
     /// Lets an operation that is under way end early, with a result of no use, once `stop` is set.
@@ -139,13 +145,13 @@ impl State {
 
     /// Applies one operation: the answer, and pointers re-aimed as the model sees fit.
     pub fn apply(&mut self, operation: Operation) -> Result<Answer<'_>, Error> {
-        let (Operation { u, v }, n) = (operation, self.nodes());
+        let (Operation { u, v, .. }, n) = (operation, self.nodes());
         if let Some(node) = [u, v].into_iter().find(|&node| node as usize >= n) {
             return Err(Error::Input(format!(
                 "the operation ({u}, {v}) names node {node}; expected nodes below {n}"
             )));
         }
-        if u == v && n > 1 {
+        if u == v && n > 1 && !self.has_kinds {
             return Err(Error::Input(format!(
                 "the operation ({u}, {v}) names one node twice; expected two different nodes"
             )));

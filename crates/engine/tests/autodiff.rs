@@ -114,7 +114,7 @@ impl<'a> Fixture<'a> {
                 .as_chunks::<2>()
                 .0
                 .iter()
-                .map(|&[u, v]| Operation { u, v })
+                .map(|&[u, v]| Operation::new(u, v))
                 .collect(),
             answers: file.tensor("answers").unwrap().data().to_vec(),
             masks: file.tensor("masks").unwrap().data().to_vec(),

@@ -107,7 +107,7 @@ fn equal_scores_aim_at_the_lowest_index() {
         }
         let model = Model::from_parameters(config, parameters).unwrap();
         let mut state = model.start(700).unwrap();
-        let answer = state.apply(Operation { u: 3, v: 600 }).unwrap();
+        let answer = state.apply(Operation::new(3, 600)).unwrap();
         assert_eq!(answer.pointers, [0; 700], "{name}");
         assert_eq!(answer.changed, (1..700).collect::<Vec<u32>>(), "{name}");
     }
@@ -193,7 +193,7 @@ fn a_single_node() {
         check(&name, &config, &set, |_| {});
         let model = Model::from_parameters(config.clone(), weights(&config, 0)).unwrap();
         let mut state = model.start(1).unwrap();
-        let answer = state.apply(Operation { u: 0, v: 0 }).unwrap();
+        let answer = state.apply(Operation::new(0, 0)).unwrap();
         assert_eq!((answer.pointers, answer.changed), ([0].as_slice(), [].as_slice()), "{name}");
         if config.has_attention() {
             assert_eq!(state.attention(0).unwrap(), [1.0], "{name}");
@@ -223,7 +223,7 @@ fn weights_that_are_nan_or_infinite() {
                 }
                 for n in [9, 600] {
                     let mut state = trainer.model().start(n).unwrap();
-                    for operation in [Operation { u: 0, v: 1 }, Operation { u: 8, v: 3 }] {
+                    for operation in [Operation::new(0, 1), Operation::new(8, 3)] {
                         let answer = state.apply(operation).unwrap();
                         assert!(answer.pointers.iter().all(|&node| (node as usize) < n));
                     }

@@ -53,7 +53,7 @@ fn losses_and_gradients_are_those_of_autograd() {
             .map(|i| Transition {
                 priorities: &priorities,
                 before: &before[i * n..][..n],
-                operation: Operation { u: operands[2 * i], v: operands[2 * i + 1] },
+                operation: Operation::new(operands[2 * i], operands[2 * i + 1]),
                 answer: answers[i],
                 mask: &masks[i * n..][..n],
                 after: &after[i * n..][..n],

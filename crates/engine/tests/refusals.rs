@@ -15,7 +15,7 @@ fn preset(name: &str) -> Config {
 fn sequence() -> Sequence<'static> {
     Sequence {
         priorities: &[0.1, 0.2, 0.3],
-        operations: &[Operation { u: 0, v: 1 }, Operation { u: 2, v: 1 }],
+        operations: const { &[Operation::new(0, 1), Operation::new(2, 1)] },
         answers: &[1, 0],
         masks: &[0, 0, 1, 1, 0, 0],
         pointers: &[1, 1, 2, 1, 1, 1],
@@ -153,7 +153,7 @@ fn configs() {
 #[test]
 fn sequences() {
     let fine = sequence();
-    let op = |u, v| Operation { u, v };
+    let op = |u, v| Operation::new(u, v);
     let (beyond, twice) = ([op(0, 1), op(2, 3)], [op(0, 1), op(2, 2)]);
     let cases = [
         (Sequence { priorities: &[], ..fine }, "no nodes; expected at least 1"),
@@ -197,9 +197,9 @@ fn structures_in_use() {
     let mut state = model.start(4).unwrap();
     let before = state.clone();
     for (operation, expected) in [
-        (Operation { u: 4, v: 0 }, "names node 4; expected nodes below 4"),
-        (Operation { u: 0, v: u32::MAX }, "names node 4294967295; expected nodes below 4"),
-        (Operation { u: 2, v: 2 }, "(2, 2) names one node twice"),
+        (Operation::new(4, 0), "names node 4; expected nodes below 4"),
+        (Operation::new(0, u32::MAX), "names node 4294967295; expected nodes below 4"),
+        (Operation::new(2, 2), "(2, 2) names one node twice"),
     ] {
         let message = state.apply(operation).unwrap_err().to_string();
         assert!(message.contains(expected), "'{message}' does not say '{expected}'");

@@ -152,7 +152,10 @@ impl RunConfig {
         };
         let task = match task {
             Some(task) => task.clone(),
-            None => Task::named(&name("task", "dsu")?)?,
+            None => {
+                pgn_machines::programs::build_in_tasks();
+                Task::named(&name("task", "dsu")?)?
+            }
         };
         let mut config = RunConfig::defaults(task.name(), &name("model", "pgn")?, 0)?;
         config.network.features = task.features().to_vec();

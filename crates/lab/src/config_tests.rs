@@ -94,7 +94,7 @@ fn nonsense_is_refused_by_name() {
         (toml! { epochs = "many" }, "invalid type"),
         (toml! { model = 3 }, "model is 3"),
         (toml! { model = "gmm" }, "there is no model 'gmm'"),
-        (toml! { task = "heap" }, "heap"),
+        (toml! { task = "stack" }, "stack"),
         (toml! { learning_rate = nan }, "learning_rate is NaN"),
         (toml! { learning_rate = 0 }, "learning_rate is 0"),
         (toml! { learning_rate = 1e39 }, "learning_rate is 1000000"),

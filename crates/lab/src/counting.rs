@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn counts_by_hand() {
-        let operation = |u, v| Operation { u, v };
+        let operation = |u, v| Operation::new(u, v);
         let operations =
             [operation(0, 1), operation(0, 2), operation(1, 0), operation(0, 1), operation(3, 4)];
         let sequence = Sequence {

@@ -65,6 +65,7 @@ impl Run {
     /// Loads a run directory. A structure that is not built in can be given to
     /// [`Run::load_with`].
     pub fn load(dir: &Path) -> Result<Run> {
+        pgn_machines::programs::build_in_tasks();
         Run::load_with(dir, |name| Ok(Task::named(name).ok()))
     }
 

@@ -224,7 +224,7 @@ mod tests {
     use pgn_structures::Operation;
 
     /// Two nodes, four steps; answers 1 1 0 0.
-    const OPERATIONS: [Operation; 4] = [Operation { u: 0, v: 1 }; 4];
+    const OPERATIONS: [Operation; 4] = [Operation::new(0, 1); 4];
     const TRUTH: Sequence<'static> = Sequence {
         priorities: &[0.1, 0.2],
         operations: &OPERATIONS,

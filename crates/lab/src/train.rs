@@ -112,7 +112,10 @@ pub fn train(config: &RunConfig, run: &Path, session: Session<'_>) -> Result<Out
                 task.name()
             )));
         }
-        None => Task::named(&config.task)?,
+        None => {
+            pgn_machines::programs::build_in_tasks();
+            Task::named(&config.task)?
+        }
     };
     let run = RunDir::take(run)?;
     let config_text = run.settle_config(config)?;

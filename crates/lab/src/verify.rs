@@ -125,7 +125,7 @@ pub fn verify_all(model: &Model, task: &Task, nodes: usize) -> Result<Verdict> {
                 }
                 for u in 0..nodes as Node {
                     for v in (0..nodes as Node).filter(|&v| v != u) {
-                        trial.attempt(&pointers, Operation { u, v })?;
+                        trial.attempt(&pointers, Operation::new(u, v))?;
                     }
                 }
             }
@@ -202,7 +202,7 @@ pub fn verify_shape(
     let half = (nodes / 2) as Node;
     for (u, v) in [(last, 0), (0, last), (last, last - 1), (last, half), (half, last), (0, half)] {
         if u != v {
-            trial.attempt(&pointers, Operation { u, v })?;
+            trial.attempt(&pointers, Operation::new(u, v))?;
         }
     }
     for _ in 0..pairs {

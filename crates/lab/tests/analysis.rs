@@ -24,7 +24,7 @@ fn by_hand(weights: &[(&str, usize, usize, f32)]) -> Model {
 /// Sequences of operations on a disjoint-set union of five nodes whose priorities are
 /// .3, .9, .2, .1 and .8.
 fn five_nodes(operations: &[(u32, u32)]) -> Dataset {
-    let operations: Vec<_> = operations.iter().map(|&(u, v)| Operation { u, v }).collect();
+    let operations: Vec<_> = operations.iter().map(|&(u, v)| Operation::new(u, v)).collect();
     let priorities = [0.3, 0.9, 0.2, 0.1, 0.8];
     Dataset::from_operations(&Task::named("dsu").unwrap(), 5, &priorities, &operations).unwrap()
 }

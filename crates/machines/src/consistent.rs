@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::draft::{Choices, Draft, MOST_NODES, Place, options_of};
 use crate::lens::{Lens, PathRead, Read};
+use crate::tracing_memory::{Choices, MOST_NODES, Place, TracingMemory, options_of};
 use crate::{Comparison, Error, Program, Result, Seen, View};
 
 /// More views of one state than this are a mistake in the program.
@@ -66,10 +66,10 @@ pub(crate) fn lens_of(program: &dyn Program, state: u8) -> Result<Lens> {
     let mut choices = Choices::default();
     let mut reads: BTreeSet<PathRead> = BTreeSet::new();
     for _ in 0..MOST_VIEWS {
-        let mut draft = Draft::symbolic(program, state, &mut choices);
-        program.step(state, &mut draft);
-        reads.extend(draft.reads().iter().cloned());
-        if draft.crowded() {
+        let mut memory = TracingMemory::symbolic(program, state, &mut choices);
+        program.step(state, &mut memory);
+        reads.extend(memory.reads().iter().cloned());
+        if memory.crowded() {
             let signature = program.signature();
             return Err(Error::Program(format!(
                 "a step from state `{}` of program `{}` sees more than {MOST_NODES} nodes",

@@ -1,6 +1,6 @@
 //! A program put together from its parts.
 
-use pgn_structures::Rng;
+use pgn_structures::{Rng, TaskText};
 
 use crate::{Call, Memory, Program, Signature, Store, View};
 
@@ -43,17 +43,27 @@ pub struct Definition {
     step: fn(u8, &mut dyn Memory) -> Option<u8>,
     invariants: Vec<(String, Holds)>,
     sample: Option<fn(&Store, &mut Rng) -> Call>,
+    about: Option<TaskText>,
 }
 
 impl Definition {
     /// A program with these names and steps.
     pub fn new(signature: Signature, step: fn(u8, &mut dyn Memory) -> Option<u8>) -> Self {
-        Definition { signature, step, invariants: Vec::new(), sample: None }
+        Definition { signature, step, invariants: Vec::new(), sample: None, about: None }
     }
 
     /// With something that always holds before a step: see [`Program::holds`].
     pub fn invariant(mut self, sentence: &str, holds: fn(&View) -> bool) -> Self {
         self.invariants.push((sentence.to_string(), holds));
+        self
+    }
+
+    /// With what people call it: a title, a summary and the meaning of the answers 0 and 1, as in
+    /// [`TaskText`].
+    pub fn about(mut self, title: &str, summary: &str, answers: [&str; 2]) -> Self {
+        let operations = self.signature.operations.iter().map(|one| one.name.as_str());
+        let operations = operations.collect::<Vec<_>>().join(", ");
+        self.about = Some(TaskText::new(title, &operations, summary, answers));
         self
     }
 
@@ -65,6 +75,10 @@ impl Definition {
 }
 
 impl Program for Definition {
+    fn about(&self) -> TaskText {
+        self.about.clone().unwrap_or_else(|| TaskText::named(&self.signature.name))
+    }
+
     fn signature(&self) -> &Signature {
         &self.signature
     }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use pgn_structures::{Node, Stream};
 
-use crate::draft::Draft;
+use crate::interpret::steps_allowed;
 use crate::lens::Read;
+use crate::tracing_memory::TracingMemory;
 use crate::{
-    Action, Call, Comparison, Error, Halt, Lens, Memory, Program, Result, Seen, Signature, Store,
-    Values, View, Write, consistent,
+    Action, Call, Comparison, Error, Lens, Memory, Program, Result, Seen, Signature, Store, Values,
+    View, Write, consistent, interpret,
 };
 
 /// How an operation ended.
@@ -23,6 +24,19 @@ pub enum Outcome {
     Node(Option<Node>),
     /// It could not be carried out, for this reason.
     Refused(String),
+}
+
+impl Outcome {
+    /// The outcome as the yes or no that data sets have: ŷ where there is one, else whether there
+    /// is a node, else whether it could be carried out.
+    pub fn as_answer(&self) -> bool {
+        match self {
+            Outcome::Done => true,
+            Outcome::Answer(answer) => *answer,
+            Outcome::Node(node) => node.is_some(),
+            Outcome::Refused(_) => false,
+        }
+    }
 }
 
 /// A [`Program`] together with the lens of each of its states, which its steps determine.
@@ -205,8 +219,7 @@ impl Machine {
         self.drive(store, values, operation, arguments, &mut |view| Ok(policy(view)))
     }
 
-    /// Carries out an operation with the program itself, without views: the fastest way to have
-    /// ground truth.
+    /// Carries out an operation with the program itself: see [`interpret`].
     pub fn run_program(
         &self,
         store: &mut Store,
@@ -224,18 +237,7 @@ impl Machine {
         operation: usize,
         arguments: &[Node],
     ) -> Result<Outcome> {
-        let mut state = self.begin(store, operation, arguments)?;
-        for _ in 0..steps_allowed(store) {
-            if let Some(outcome) = self.outcome(store, state) {
-                return Ok(outcome);
-            }
-            state = self.program.step(state, store).ok_or_else(|| {
-                // Reads are undone by nothing, writes of this step are: the picture is of now.
-                self.undefined(&self.view(store, state, &mut Vec::new()))
-            })?;
-            store.settle(values);
-        }
-        Err(Error::Endless { steps: steps_allowed(store) })
+        interpret(&*self.program, store, values, operation, arguments)
     }
 
     fn drive(
@@ -267,37 +269,12 @@ impl Machine {
 
     /// Puts the arguments of an operation in place; the state it starts in.
     pub fn begin(&self, store: &mut Store, operation: usize, arguments: &[Node]) -> Result<u8> {
-        let signature = self.signature();
-        let Some(declared) = signature.operations.get(operation) else {
-            let count = signature.operations.len();
-            return Err(Error::Call(format!(
-                "operation {operation} is unknown; there are {count}"
-            )));
-        };
-        if declared.arguments.len() != arguments.len() {
-            return Err(Error::Call(format!(
-                "operation `{}` takes {} nodes; {} were given",
-                declared.name,
-                declared.arguments.len(),
-                arguments.len()
-            )));
-        }
-        if let Some(&node) = arguments.iter().find(|&&node| node as usize >= store.len()) {
-            return Err(Error::NodeOutOfRange { node, nodes: store.len() });
-        }
-        store.begin(signature, operation, arguments);
-        Ok(declared.entry)
+        interpret::begin(&*self.program, store, operation, arguments)
     }
 
     /// The outcome, if the operation ends in this state.
     pub fn outcome(&self, store: &Store, state: u8) -> Option<Outcome> {
-        let halt = self.signature().states[usize::from(state)].halt.as_ref()?;
-        Some(match halt {
-            Halt::Done => Outcome::Done,
-            Halt::Answer(answer) => Outcome::Answer(*answer),
-            Halt::Node(register) => Outcome::Node(store.register(usize::from(*register))),
-            Halt::Refused(reason) => Outcome::Refused(reason.clone()),
-        })
+        interpret::outcome(&*self.program, store, state)
     }
 
     /// What the lens of `state` shows, and which nodes of the store the view's are.
@@ -399,12 +376,12 @@ impl Machine {
 /// What a program does on a view: nothing where it is not defined, an error if the view does not
 /// show all that it reads.
 fn action_of(program: &dyn Program, view: &View) -> std::result::Result<Option<Action>, ()> {
-    let mut draft = Draft::of_view(program.signature(), view.clone());
-    let next = program.step(view.state, &mut draft);
-    if draft.failed() {
+    let mut memory = TracingMemory::of_view(program.signature(), view.clone());
+    let next = program.step(view.state, &mut memory);
+    if memory.failed() {
         return Err(());
     }
-    Ok(next.and_then(|next| draft.finish(next)))
+    Ok(next.and_then(|next| memory.finish(next)))
 }
 
 /// Adds what was found behind a pointer to a view.
@@ -428,10 +405,4 @@ fn see(
     };
     slots.push(Some(index));
     Seen::Node(index)
-}
-
-/// Micro-steps after which an operation is taken not to end: more than any of a program that
-/// walks over all nodes a few times takes.
-pub(crate) fn steps_allowed(store: &Store) -> u64 {
-    10_000 + 100 * store.len() as u64
 }

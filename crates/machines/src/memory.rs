@@ -12,7 +12,7 @@ use crate::values;
 /// for later reads of the same step.
 ///
 /// Implementations: [`Store`](crate::Store) runs a program on arrays;
-/// [`Draft`](crate::Draft) records or enumerates what it reads and writes.
+/// [`TracingMemory`](crate::TracingMemory) records or enumerates what it reads and writes.
 pub trait Memory {
     /// The node in a register, or nil.
     fn register(&mut self, register: usize) -> Option<Node>;

@@ -1,6 +1,6 @@
 //! A data structure as a program over a memory of nodes.
 
-use pgn_structures::{Node, Rng};
+use pgn_structures::{Node, Rng, TaskText};
 
 use crate::{Memory, Signature, Store, View};
 
@@ -17,6 +17,15 @@ use crate::{Memory, Signature, Store, View};
 pub trait Program: Send + Sync {
     /// Its names.
     fn signature(&self) -> &Signature;
+
+    /// What people call it; its name unless overridden.
+    fn about(&self) -> TaskText {
+        let signature = self.signature();
+        let operations: Vec<&str> =
+            signature.operations.iter().map(|operation| operation.name.as_str()).collect();
+        let summary = format!("a program; operations: {}", operations.join(", "));
+        TaskText::new(&signature.name, &operations.join(", "), &summary, ["no", "yes"])
+    }
 
     /// One micro-step from `state`: the next state, or `None` where the program is not defined,
     /// so that `memory.pointer(u, UP)?` says that there must be a node.

@@ -20,7 +20,7 @@ proptest! {
         let mut plain = by_view.clone();
         let query_union = machine.operation("query_union").unwrap();
         for _ in 0..3 * nodes {
-            let Operation { u, v } = Operation::sample(nodes as Node, &mut rng);
+            let Operation { u, v, .. } = Operation::sample(nodes as Node, &mut rng);
             let mut visited = Visited::new(nodes);
             let answer = classical.query_union_with(u, v, &mut visited).unwrap();
             let mut policy = |view: &_| machine.action(view).unwrap();

@@ -41,7 +41,7 @@ impl PointerStructure for MoveToFront {
         self.first = None;
     }
 
-    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> Result<bool> {
+    fn apply(&mut self, Operation { u, v, .. }: Operation, visited: &mut Visited) -> Result<bool> {
         visited.insert(u);
         visited.insert(v);
         // Walk from v towards the front; u stands before v if it is met on the way.

@@ -13,8 +13,11 @@ const PLAIN: u32 = 1;
 /// What sets with further fields are written as.
 const WITH_FIELDS: u32 = 2;
 
-/// What sets with input graphs are written as, and the newest version that is read.
+/// What sets with input graphs are written as.
 const WITH_GRAPHS: u32 = 3;
+
+/// What sets with kinds of operations are written as, and the newest version that is read.
+const WITH_KINDS: u32 = 4;
 
 /// What the names of further tensors begin with.
 const POINTERS: &str = "pointers.";
@@ -27,10 +30,12 @@ impl Dataset {
         let operands: Vec<u32> = self.operations.iter().flat_map(|op| [op.u, op.v]).collect();
         let mut file = TensorWriter::new();
         let further: Vec<String> = self.fields.names().collect();
-        let version = match (self.edges.is_empty(), further.is_empty()) {
-            (true, true) => PLAIN,
-            (true, false) => WITH_FIELDS,
-            (false, _) => WITH_GRAPHS,
+        let kinds: Vec<u8> = self.operations.iter().map(|op| op.kind).collect();
+        let version = match (self.has_kinds(), self.edges.is_empty(), further.is_empty()) {
+            (true, ..) => WITH_KINDS,
+            (_, true, true) => PLAIN,
+            (_, true, false) => WITH_FIELDS,
+            (_, false, _) => WITH_GRAPHS,
         };
         file.metadata("format_version", version);
         if version != PLAIN {
@@ -55,7 +60,10 @@ impl Dataset {
         }
         let ends: Vec<u32> = self.edges.iter().flat_map(|edge| [edge.u, edge.v]).collect();
         let weights: Vec<f32> = self.edges.iter().map(|edge| edge.weight).collect();
-        if version == WITH_GRAPHS {
+        if version == WITH_KINDS {
+            file.u8("kinds", &[count, ops], &kinds);
+        }
+        if !self.edges.is_empty() {
             let edges = self.edges.len() / count;
             file.u32("edges", &[count, edges, 2], &ends);
             file.f32("weights", &[count, edges], &weights);
@@ -74,10 +82,10 @@ impl Dataset {
             return Err(file.error(format!("it is {what}; expected a data set (pgn generate)")));
         }
         let version: u32 = file.parse("format_version", "a whole number")?;
-        if !(PLAIN..=WITH_GRAPHS).contains(&version) {
+        if !(PLAIN..=WITH_KINDS).contains(&version) {
             return Err(file.error(format!(
                 "it has format version {version}, but this program knows only versions up to \
-                 {WITH_GRAPHS}"
+                 {WITH_KINDS}"
             )));
         }
         let task: String = file.parse("task", "a name")?;
@@ -106,6 +114,15 @@ impl Dataset {
             }
         };
         let operands = file.u32("operands", &[count, ops, 2])?;
+        let kinds = match version {
+            WITH_KINDS => file.u8("kinds", &[count, ops])?,
+            _ => vec![0; count * ops],
+        };
+        let pairs = operands.as_chunks().0.iter().zip(kinds);
+        let has_graphs = match version {
+            WITH_KINDS => file.shape("weights").is_some(),
+            _ => version == WITH_GRAPHS,
+        };
         let dataset = Dataset {
             task,
             seed,
@@ -113,7 +130,7 @@ impl Dataset {
             nodes,
             ops,
             priorities: file.f32("priorities", &[count, nodes])?,
-            operations: operands.as_chunks().0.iter().map(|&[u, v]| Operation { u, v }).collect(),
+            operations: pairs.map(|(&[u, v], kind)| Operation::of_kind(kind, u, v)).collect(),
             answers: file.u8("answers", &[count, ops])?,
             masks: file.u8("masks", &[count, ops, nodes])?,
             pointers: file.u32("pointers", &[count, ops, nodes])?,
@@ -121,7 +138,7 @@ impl Dataset {
                 PLAIN => Fields::default(),
                 _ => read_fields(file, &[count, ops, nodes])?,
             },
-            edges: if version == WITH_GRAPHS { read_edges(file, count)? } else { Vec::new() },
+            edges: if has_graphs { read_edges(file, count)? } else { Vec::new() },
         };
         dataset.check_values().map_err(|trouble| file.error(trouble))?;
         Ok(dataset)
@@ -137,7 +154,7 @@ impl Dataset {
     fn check_values(&self) -> std::result::Result<(), String> {
         self.fields.check([self.count(), self.ops, self.nodes])?;
         for &Edge { u, v, weight } in &self.edges {
-            let (n, edge) = (self.nodes, Operation { u, v });
+            let (n, edge) = (self.nodes, Operation::new(u, v));
             edge.check(n).map_err(|source| format!("an edge of an input graph: {source}"))?;
             if !weight.is_finite() {
                 return Err(format!(
@@ -145,8 +162,10 @@ impl Dataset {
                 ));
             }
         }
-        // Only of built-in tasks is it known what their pointers look like.
-        let shape = Task::named(&self.task).map_or(Shape::Any, |task| task.schema().shape());
+        // Only of known tasks is it known what their operations and pointers look like.
+        let task = Task::named(&self.task).ok();
+        let shape = task.as_ref().map_or(Shape::Any, |task| task.schema().shape());
+        let has_kinds = self.operations.iter().any(|operation| operation.kind != 0);
         let mut cycles = Cycles::new(self.nodes);
         let fresh: Vec<Node> = (0..self.nodes as Node).collect();
         for (index, sequence) in self.sequences().enumerate() {
@@ -156,7 +175,12 @@ impl Dataset {
                 sequence.operations.iter().zip(sequence.answers).enumerate()
             {
                 let at = |trouble: String| format!("in sequence {index}, step {step}, {trouble}");
-                operation.check(self.nodes).map_err(|source| at(source.to_string()))?;
+                let checked = match &task {
+                    Some(task) => task.check(*operation, self.nodes),
+                    None if has_kinds => operation.check_range(self.nodes),
+                    None => operation.check(self.nodes),
+                };
+                checked.map_err(|source| at(source.to_string()))?;
                 if *answer > 1 {
                     return Err(at(format!("the answer is {answer}, expected 0 or 1")));
                 }

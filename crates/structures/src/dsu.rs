@@ -2,7 +2,7 @@
 
 use crate::operation::check_node;
 use crate::{
-    About, Feature, Node, Operation, OperationError, PointerStructure, Recorder, Split, Visited,
+    Feature, Node, Operation, OperationError, PointerStructure, Recorder, Split, TaskText, Visited,
 };
 
 /// A disjoint-set union with path compression and linking by random priority.
@@ -141,7 +141,7 @@ impl Dsu {
         v: Node,
         recorder: &mut impl Recorder,
     ) -> Result<bool, OperationError> {
-        Operation { u, v }.check(self.len())?;
+        Operation::new(u, v).check(self.len())?;
         Ok(self.merge(u, v, recorder))
     }
 
@@ -252,7 +252,7 @@ impl PointerStructure for Dsu {
         }
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> TaskText {
         let (title, summary) = match self.linking {
             Linking::Priority => ("Disjoint-set union", "disjoint-set union, linking by priority"),
             Linking::Size => (
@@ -268,7 +268,7 @@ impl PointerStructure for Dsu {
                 "disjoint-set union without priorities: u's root goes under v's",
             ),
         };
-        About::new(title, "query-union", summary, ["already together", "were apart, now joined"])
+        TaskText::new(title, "query-union", summary, ["already together", "were apart, now joined"])
     }
 
     fn features(&self) -> &[Feature] {
@@ -296,7 +296,7 @@ impl PointerStructure for Dsu {
 
     fn apply(
         &mut self,
-        Operation { u, v }: Operation,
+        Operation { u, v, .. }: Operation,
         visited: &mut Visited,
     ) -> crate::Result<bool> {
         Ok(self.merge(u, v, visited))

@@ -7,6 +7,7 @@ use crate::Node;
 /// An operation that a structure cannot carry out. The structure is left as it was, as a set
 /// of connected components; a self-adjusting one may have moved pointers inside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OperationError {
     /// A node that does not exist.
     #[error("node {node} is out of range: there are {nodes} nodes, numbered from 0")]
@@ -21,6 +22,22 @@ pub enum OperationError {
     SameNode {
         /// The node given twice.
         node: Node,
+    },
+    /// An operation of a kind that the structure does not have.
+    #[error("the operation is of kind {kind}, but there are {kinds}, numbered from 0")]
+    NoSuchKind {
+        /// The kind given.
+        kind: u8,
+        /// How many there are.
+        kinds: usize,
+    },
+    /// Two operands of an operation that has one.
+    #[error("u is {u} and v is {v}: this operation has one operand, which is given twice")]
+    OneOperand {
+        /// The operand.
+        u: Node,
+        /// What should be the operand again.
+        v: Node,
     },
     /// `link` inside one tree would close a cycle.
     #[error("nodes {u} and {v} are already connected: linking them would close a cycle")]

@@ -21,6 +21,8 @@ pub enum Feature {
     Second,
     /// 1 if the node points to itself before the operation.
     SelfPointing,
+    /// 1 if the node is u or v and the operation is of this kind.
+    Kind(u8),
 }
 
 impl Feature {
@@ -41,6 +43,9 @@ impl Feature {
             Feature::First => flag(node == operation.u),
             Feature::Second => flag(node == operation.v),
             Feature::SelfPointing => flag(node == pointer),
+            Feature::Kind(kind) => {
+                flag(kind == operation.kind && (node == operation.u || node == operation.v))
+            }
         }
     }
 }

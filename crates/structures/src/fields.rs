@@ -237,7 +237,7 @@ impl Dataset {
             let (mut visited, mut pointers) = (Visited::new(n), vec![0; n]);
             structure.reset(sequence.priorities);
             for (t, &operation) in sequence.operations.iter().enumerate() {
-                operation.check(n)?;
+                task.check(operation, n)?;
                 visited.clear();
                 let answer = apply(structure, operation, &mut visited)?;
                 structure.pointers(&mut pointers);

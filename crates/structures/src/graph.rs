@@ -24,7 +24,7 @@ impl Edge {
         let (mut pairs, mut weights) = (HashSet::new(), HashSet::new());
         let mut edges = Vec::with_capacity(count);
         while edges.len() < count {
-            let Operation { u, v } = Operation::sample(nodes, rng);
+            let Operation { u, v, .. } = Operation::sample(nodes, rng);
             if !pairs.insert((u.min(v), u.max(v))) {
                 continue;
             }

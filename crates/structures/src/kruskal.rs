@@ -1,6 +1,6 @@
 //! Kruskal's algorithm: the edges of a given graph in order of weight, over a disjoint-set union.
 
-use crate::{About, Dsu, Edge, Node, Operation, PointerStructure, Result, Rng, Visited};
+use crate::{Dsu, Edge, Node, Operation, PointerStructure, Result, Rng, TaskText, Visited};
 
 /// A minimum spanning forest, edge by edge.
 ///
@@ -39,8 +39,8 @@ impl PointerStructure for Kruskal {
         "kruskal"
     }
 
-    fn about(&self) -> About {
-        About::new(
+    fn about(&self) -> TaskText {
+        TaskText::new(
             "Kruskal's minimum spanning forest",
             "add-edge",
             "Kruskal's algorithm: a graph is given, operations are its edges in order of weight",
@@ -64,7 +64,7 @@ impl PointerStructure for Kruskal {
     /// The next edge; from the first again where there are more operations than edges.
     fn sample(&self, nodes: Node, rng: &mut Rng) -> Operation {
         match self.applied.checked_rem(self.edges.len()) {
-            Some(next) => Operation { u: self.edges[next].u, v: self.edges[next].v },
+            Some(next) => Operation::new(self.edges[next].u, self.edges[next].v),
             None => Operation::sample(nodes, rng),
         }
     }

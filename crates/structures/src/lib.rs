@@ -20,7 +20,6 @@
 //! # Ok::<(), pgn_structures::Error>(())
 //! ```
 
-mod about;
 mod csv;
 mod cycles;
 mod dataset_file;
@@ -44,10 +43,10 @@ mod statistics;
 mod stream;
 mod structure;
 mod task;
+mod task_text;
 mod transition;
 mod visited;
 
-pub use about::About;
 pub use csv::{operations_from_csv, read_operations, shown};
 pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
@@ -57,7 +56,7 @@ pub use graph::Edge;
 pub use kruskal::Kruskal;
 pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
 pub use names::{closest, did_you_mean};
-pub use operation::{Node, Operation};
+pub use operation::{Node, Operation, OperationKind};
 pub use rng::{Rng, Split, Stream};
 pub use rooted_forest::RootedForest;
 pub use sampling::{Sampling, given_priorities};
@@ -67,5 +66,6 @@ pub use statistics::Statistics;
 pub use stream::SequenceStream;
 pub use structure::PointerStructure;
 pub use task::Task;
+pub use task_text::TaskText;
 pub use transition::{Curriculum, OwnedTransition, Transition, random_forest};
 pub use visited::{Recorder, Visited};

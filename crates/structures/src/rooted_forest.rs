@@ -1,7 +1,9 @@
 //! Rooted forests: dynamic tree connectivity whose whole state is its pointers.
 
 use crate::operation::check_node;
-use crate::{About, Feature, Node, Operation, OperationError, PointerStructure, Recorder, Visited};
+use crate::{
+    Feature, Node, Operation, OperationError, PointerStructure, Recorder, TaskText, Visited,
+};
 
 /// A forest of rooted trees whose edges come and go; a node points to its parent, a root to itself.
 ///
@@ -97,7 +99,7 @@ impl RootedForest {
         v: Node,
         recorder: &mut impl Recorder,
     ) -> Result<bool, OperationError> {
-        Operation { u, v }.check(self.len())?;
+        Operation::new(u, v).check(self.len())?;
         Ok(self.toggle_nodes(u, v, recorder))
     }
 
@@ -142,8 +144,8 @@ impl PointerStructure for RootedForest {
         "forest"
     }
 
-    fn about(&self) -> About {
-        About::new(
+    fn about(&self) -> TaskText {
+        TaskText::new(
             "Rooted forest",
             "query-toggle",
             "dynamic trees without splay trees: a node points to its parent",
@@ -162,7 +164,7 @@ impl PointerStructure for RootedForest {
 
     fn apply(
         &mut self,
-        Operation { u, v }: Operation,
+        Operation { u, v, .. }: Operation,
         visited: &mut Visited,
     ) -> crate::Result<bool> {
         Ok(self.toggle_nodes(u, v, visited))

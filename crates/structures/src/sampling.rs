@@ -72,7 +72,7 @@ impl Dataset {
             if !structure.input_graph(nodes as Node, ops, &mut rng).is_empty() {
                 has_graphs.store(true, Ordering::Relaxed);
             }
-            row.run(structure, |structure, _| structure.sample(nodes as Node, &mut rng))
+            row.run(task, structure, |structure, _| structure.sample(nodes as Node, &mut rng))
         })?;
         if has_graphs.into_inner() {
             // They are drawn once more, from the same streams: few tasks have one.
@@ -93,7 +93,7 @@ impl Dataset {
     /// ```
     /// use pgn_structures::{Dataset, Operation, Task};
     ///
-    /// let operations = [Operation { u: 0, v: 1 }, Operation { u: 1, v: 0 }];
+    /// let operations = [Operation::new(0, 1), Operation::new(1, 0)];
     /// let one = Dataset::from_operations(&Task::named("dsu")?, 3, &[0.1, 0.2, 0.3], &operations)?;
     /// assert_eq!(one.answers, [1, 0]);
     /// # Ok::<(), pgn_structures::Error>(())
@@ -120,7 +120,7 @@ impl Dataset {
         dataset.operations.copy_from_slice(operations);
         dataset.fill(task, |structure, row| {
             structure.reset(row.priorities);
-            row.run(structure, |_, operation| operation)
+            row.run(task, structure, |_, operation| operation)
         })?;
         Ok(dataset)
     }
@@ -171,7 +171,7 @@ impl Dataset {
             nodes,
             ops,
             priorities: filled(0.0, count * nodes).ok_or_else(too_large)?,
-            operations: filled(Operation { u: 0, v: 0 }, steps).ok_or_else(too_large)?,
+            operations: filled(Operation::new(0, 0), steps).ok_or_else(too_large)?,
             answers: filled(0, steps).ok_or_else(too_large)?,
             masks: filled(1, cells).ok_or_else(too_large)?,
             pointers: filled(0, cells).ok_or_else(too_large)?,
@@ -222,6 +222,7 @@ impl Row<'_> {
     /// Applies to `structure` what `choose` makes of each operation, and writes down the truth.
     fn run(
         self,
+        task: &Task,
         structure: &mut dyn PointerStructure,
         mut choose: impl FnMut(&dyn PointerStructure, Operation) -> Operation,
     ) -> Result<()> {
@@ -231,7 +232,7 @@ impl Row<'_> {
         let rows = self.masks.chunks_exact_mut(n).zip(self.pointers.chunks_exact_mut(n));
         for (step, ((operation, answer), (mask, pointers))) in steps.zip(rows).enumerate() {
             *operation = choose(structure, *operation);
-            operation.check(n).map_err(|source| {
+            task.check(*operation, n).map_err(|source| {
                 Error::Request(format!("operation {step} of sequence {}: {source}", self.index))
             })?;
             visited.clear();

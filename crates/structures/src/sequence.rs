@@ -40,6 +40,12 @@ impl Dataset {
         self.priorities.len().checked_div(self.nodes).unwrap_or(0)
     }
 
+    /// Whether there are operations that only a task with several kinds of them has: files then
+    /// say of which kind each is.
+    pub fn has_kinds(&self) -> bool {
+        self.operations.iter().any(|operation| operation.kind != 0 || operation.u == operation.v)
+    }
+
     /// Sequence number `index`, borrowed.
     ///
     /// # Panics

@@ -20,6 +20,7 @@ use crate::{Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Tas
 /// # Ok::<(), pgn_structures::Error>(())
 /// ```
 pub struct SequenceStream {
+    task: Task,
     structure: Box<dyn PointerStructure>,
     priorities: Vec<f32>,
     rng: Rng,
@@ -42,7 +43,8 @@ impl SequenceStream {
         let mut structure = task.make();
         structure.reset(&priorities);
         structure.input_graph(nodes as Node, sampling.ops, &mut rng);
-        Ok(SequenceStream { structure, priorities, rng, visited: Visited::new(nodes) })
+        let (task, visited) = (task.clone(), Visited::new(nodes));
+        Ok(SequenceStream { task, structure, priorities, rng, visited })
     }
 
     /// rᵢ \[nodes\]
@@ -54,7 +56,7 @@ impl SequenceStream {
     pub fn advance(&mut self) -> Result<(Operation, bool)> {
         let nodes = self.priorities.len();
         let operation = self.structure.sample(nodes as Node, &mut self.rng);
-        operation.check(nodes)?;
+        self.task.check(operation, nodes)?;
         self.visited.clear();
         Ok((operation, apply(self.structure.as_mut(), operation, &mut self.visited)?))
     }

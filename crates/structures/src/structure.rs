@@ -1,6 +1,8 @@
 //! The one trait behind every learnable data structure.
 
-use crate::{About, Edge, Error, Feature, Node, Operation, Result, Rng, Schema, Visited};
+use crate::{
+    Edge, Error, Feature, Node, Operation, OperationKind, Result, Rng, Schema, TaskText, Visited,
+};
 
 /// A pointer-based data structure that a network can learn to imitate.
 ///
@@ -14,8 +16,8 @@ pub trait PointerStructure: Send {
     fn name(&self) -> &str;
 
     /// What people call it and its operation; the name unless overridden.
-    fn about(&self) -> About {
-        About::named(self.name())
+    fn about(&self) -> TaskText {
+        TaskText::named(self.name())
     }
 
     /// What a node holds; one pointer field unless overridden.
@@ -26,6 +28,13 @@ pub trait PointerStructure: Send {
     /// What a node is told about an operation; the paper's two features unless overridden.
     fn features(&self) -> &[Feature] {
         Feature::PAPER
+    }
+
+    /// The kinds of operations; one with two operands unless overridden.
+    ///
+    /// A structure with several tells models about them by [`Feature::Kind`].
+    fn kinds(&self) -> Vec<OperationKind> {
+        vec![OperationKind::new(&self.about().operation, 2)]
     }
 
     /// Forgets everything: `priorities.len()` nodes, each pointing to itself.
@@ -52,7 +61,8 @@ pub trait PointerStructure: Send {
     /// Carries out one operation, notes every visited node (ground-truth mask 0) and returns
     /// the answer ŷ.
     ///
-    /// The caller has checked that u ≠ v and that both are below n. An error ends whatever the
+    /// The caller has checked that u and v are below n, that the structure has such a kind of
+    /// operation, and that u ≠ v unless the structure has kinds of its own. An error ends whatever the
     /// operation was part of, and is reported with the structure's name.
     fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool>;
 

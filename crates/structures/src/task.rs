@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
-    About, Dsu, Error, Feature, Kruskal, LinkCutTree, Linking, PointerStructure, Result,
-    RootedForest, Schema,
+    Dsu, Error, Feature, Kruskal, LinkCutTree, Linking, Operation, OperationError, OperationKind,
+    PointerStructure, Result, RootedForest, Schema, TaskText,
 };
 
 /// A data structure to learn: makes fresh instances of it, one per thread that needs one.
@@ -20,7 +20,8 @@ use crate::{
 #[derive(Clone)]
 pub struct Task {
     name: Arc<str>,
-    about: Arc<About>,
+    about: Arc<TaskText>,
+    kinds: Arc<[OperationKind]>,
     schema: Arc<Schema>,
     features: Arc<[Feature]>,
     make: Arc<dyn Fn() -> Box<dyn PointerStructure> + Send + Sync>,
@@ -40,14 +41,15 @@ const REGISTRY: &[(&str, Origin, Make)] = &[
     ("forest", Origin::Beyond, || Box::new(RootedForest::default())),
 ];
 
-/// The tasks that this process was given by [`Task::register`].
-static REGISTERED: RwLock<Vec<Task>> = RwLock::new(Vec::new());
+/// The tasks that this process was given by [`Task::register`] and [`Task::build_in`].
+static REGISTERED: RwLock<Vec<(Origin, Task)>> = RwLock::new(Vec::new());
 
-/// Whether a task is one of the paper's two.
+/// Where a task comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Paper,
     Beyond,
+    User,
 }
 
 impl Task {
@@ -64,6 +66,7 @@ impl Task {
         Task {
             name: sample.name().into(),
             about: sample.about().into(),
+            kinds: sample.kinds().into(),
             schema: sample.schema().into(),
             features: sample.features().into(),
             make: Arc::new(make),
@@ -79,15 +82,39 @@ impl Task {
     /// assert!(Task::new(Dsu::default).register().is_err()); // there is a `dsu`
     /// ```
     pub fn register(self) -> Result<()> {
-        let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-        if self.is_built_in() || registered.iter().any(|task| task.name == self.name) {
-            return Err(Error::Request(format!(
-                "there is a task '{}' already; expected another name",
-                self.name
-            )));
+        let name = self.name.clone();
+        match self.add(Origin::User, false) {
+            true => Ok(()),
+            false => Err(Error::Request(format!(
+                "there is a task '{name}' already; expected another name"
+            ))),
         }
-        registered.push(self);
-        Ok(())
+    }
+
+    /// [`Task::register`] that takes the place of an earlier registered task of its name; false if
+    /// the name is that of a built-in one.
+    pub fn register_again(self) -> bool {
+        self.add(Origin::User, true)
+    }
+
+    /// Lets [`Task::named`] find this task as a built-in one: for the crates of this project that
+    /// bring structures of their own. A task of that name that is there already stays.
+    pub fn build_in(self) {
+        self.add(Origin::Beyond, false);
+    }
+
+    /// Makes the task known; false if there is one of its name that it may not replace.
+    fn add(self, origin: Origin, replace: bool) -> bool {
+        let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+        if replace {
+            registered.retain(|(old, task)| *old != Origin::User || task.name != self.name);
+        }
+        let taken = REGISTRY.iter().any(|(name, ..)| *name == self.name())
+            || registered.iter().any(|(_, task)| task.name == self.name);
+        if !taken {
+            registered.push((origin, self));
+        }
+        !taken
     }
 
     /// A task by its name: built in, or [registered](Task::register).
@@ -95,23 +122,30 @@ impl Task {
         if let Some((.., make)) = REGISTRY.iter().find(|(known, ..)| *known == name) {
             return Ok(Task::boxed(make));
         }
-        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-        registered.iter().find(|task| task.name() == name).cloned().ok_or_else(|| {
-            let mut known: Vec<&str> = Task::names().collect();
-            known.extend(registered.iter().map(Task::name));
+        Task::listed(|_| true).find(|task| task.name() == name).ok_or_else(|| {
+            let known: Vec<String> = Task::all().map(|task| task.name().to_owned()).collect();
             Error::UnknownTask { name: name.to_string(), known: known.join(", ") }
         })
     }
 
     /// The names of the built-in tasks, the paper's first.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        REGISTRY.iter().map(|(name, ..)| *name)
+    pub fn names() -> impl Iterator<Item = String> {
+        let others = Task::listed(|origin| origin != Origin::User);
+        let first = REGISTRY.iter().map(|(name, ..)| name.to_string());
+        first.chain(others.map(|task| task.name().to_owned()))
     }
 
     /// All tasks that [`Task::named`] finds: the paper's, other built-in ones, registered ones.
     pub fn all() -> impl Iterator<Item = Task> {
+        let first = REGISTRY.iter().map(|(.., make)| Task::boxed(make));
+        let others = Task::listed(|origin| origin != Origin::User);
+        first.chain(others).chain(Task::listed(|origin| origin == Origin::User))
+    }
+
+    /// Those of [`REGISTERED`] whose origin is `wanted`.
+    fn listed(wanted: fn(Origin) -> bool) -> impl Iterator<Item = Task> {
         let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
-        REGISTRY.iter().map(|(.., make)| Task::boxed(make)).chain(registered)
+        registered.into_iter().filter(move |(origin, _)| wanted(*origin)).map(|(_, task)| task)
     }
 
     /// Whether it has the name of a built-in task.
@@ -130,7 +164,7 @@ impl Task {
     }
 
     /// What it is called, for people.
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &TaskText {
         &self.about
     }
 
@@ -167,6 +201,25 @@ impl Task {
     /// What a node is told about an operation.
     pub fn features(&self) -> &[Feature] {
         &self.features
+    }
+
+    /// The kinds of operations.
+    pub fn kinds(&self) -> &[OperationKind] {
+        &self.kinds
+    }
+
+    /// Whether its operations differ from the paper's, which are of one kind on two nodes.
+    pub fn has_kinds(&self) -> bool {
+        !OperationKind::is_plain(&self.kinds)
+    }
+
+    /// Refuses an operation that the task does not have, or operands that it does not take.
+    pub fn check(
+        &self,
+        operation: Operation,
+        nodes: usize,
+    ) -> std::result::Result<(), OperationError> {
+        OperationKind::check(&self.kinds, operation, nodes)
     }
 
     /// A fresh structure, to be [`reset`](PointerStructure::reset) before use.

@@ -53,13 +53,13 @@ impl OwnedTransition {
     /// use pgn_structures::{Operation, OwnedTransition, Task};
     ///
     /// let forest = Task::named("forest")?;
-    /// let one = OwnedTransition::of(&forest, &[1, 1, 2], Operation { u: 0, v: 2 })?;
+    /// let one = OwnedTransition::of(&forest, &[1, 1, 2], Operation::new(0, 2))?;
     /// assert_eq!(one.get().after, [2, 0, 2]);
     /// # Ok::<(), pgn_structures::Error>(())
     /// ```
     pub fn of(task: &Task, before: &[Node], operation: Operation) -> Result<OwnedTransition> {
         check_pointers(before, task.schema().shape()).map_err(Error::Request)?;
-        operation.check(before.len())?;
+        task.check(operation, before.len())?;
         let mut structure = task.make();
         let priorities = vec![0.0; before.len()];
         structure.reset(&priorities);
@@ -165,14 +165,14 @@ impl Curriculum {
             let mut visited = Visited::new(n);
             for _ in 0..rng.below(Sampling::paper_ops(n) as u32) {
                 let operation = structure.sample(n as Node, &mut rng);
-                operation.check(n)?;
+                task.check(operation, n)?;
                 apply(structure.as_mut(), operation, &mut visited)?;
             }
         }
         let mut before = vec![0; n];
         structure.pointers(&mut before);
         let operation = structure.sample(n as Node, &mut rng);
-        operation.check(n)?;
+        task.check(operation, n)?;
         OwnedTransition::record(structure.as_mut(), task.schema(), priorities, before, operation)
     }
 }

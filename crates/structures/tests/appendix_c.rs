@@ -179,7 +179,7 @@ fn sampled_sequences_follow_the_paper() {
         let set = Dataset::sample(&task, &sampling).unwrap().with_fields(&task).unwrap();
         for sequence in set.sequences() {
             let mut paper = Paper::new(nodes);
-            for (step, &Operation { u, v }) in sequence.operations.iter().enumerate() {
+            for (step, &Operation { u, v, .. }) in sequence.operations.iter().enumerate() {
                 let (u, v) = (u as usize, v as usize);
                 let swap = sequence.priorities[u] < sequence.priorities[v];
                 let (u, v) = if swap { (v, u) } else { (u, v) };

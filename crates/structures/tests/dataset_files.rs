@@ -21,6 +21,10 @@ fn sample() -> Dataset {
     Dataset::sample(&Task::named("lct").unwrap(), &sampling).unwrap()
 }
 
+fn dsu() -> Task {
+    Task::named("dsu").unwrap()
+}
+
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("set.safetensors");
@@ -137,7 +141,7 @@ fn damaged_contents_are_refused_with_a_sentence() {
 
     type Damage = fn(&mut Parts);
     let cases: &[(Damage, &str)] = &[
-        (|p| p.set("format_version", "4"), "format version 4, but this program knows only"),
+        (|p| p.set("format_version", "5"), "format version 5, but this program knows only"),
         (|p| p.set("format_version", "3"), "its metadata has no `fields`"),
         (|p| p.set("format_version", "2"), "its metadata has no `fields`"),
         (|p| p.set("format_version", "0"), "format version 0"),
@@ -406,12 +410,13 @@ fn files_that_cannot_be_opened_are_named() {
 }
 
 fn csv(text: &str) -> Result<Vec<Operation>, String> {
-    read_operations(text.as_bytes(), "mine.csv".as_ref(), 10).map_err(|error| error.to_string())
+    read_operations(text.as_bytes(), "mine.csv".as_ref(), &dsu(), 10)
+        .map_err(|error| error.to_string())
 }
 
 #[test]
 fn operations_from_text() {
-    let expected = Ok(vec![Operation { u: 0, v: 1 }, Operation { u: 9, v: 0 }]);
+    let expected = Ok(vec![Operation::new(0, 1), Operation::new(9, 0)]);
     assert_eq!(csv("0,1\n9,0\n"), expected);
     assert_eq!(csv("u,v\r\n0,1\r\n9,0"), expected);
     assert_eq!(csv("\u{feff}source, target\n# a comment\n\n 0 ,1 # another\n9,0\n"), expected);
@@ -429,9 +434,10 @@ fn operations_from_text() {
         let error = csv(text).unwrap_err();
         assert!(error.starts_with(sentence), "{error}");
     }
-    let error = read_operations(&b"0,1\n\xff,2\n"[..], "mine.csv".as_ref(), 10).unwrap_err();
+    let error =
+        read_operations(&b"0,1\n\xff,2\n"[..], "mine.csv".as_ref(), &dsu(), 10).unwrap_err();
     assert_eq!(error.to_string(), "mine.csv: line 2: it is not UTF-8 text");
-    let error = operations_from_csv("no/such.csv", 10).unwrap_err().to_string();
+    let error = operations_from_csv("no/such.csv", &dsu(), 10).unwrap_err().to_string();
     assert!(error.starts_with("cannot read no/such.csv: "), "{error}");
 }
 
@@ -439,7 +445,7 @@ fn operations_from_text() {
 fn given_operations_are_checked() {
     let task = Task::named("dsu").unwrap();
     let operations = |pairs: &[(u32, u32)]| -> Vec<Operation> {
-        pairs.iter().map(|&(u, v)| Operation { u, v }).collect()
+        pairs.iter().map(|&(u, v)| Operation::new(u, v)).collect()
     };
     let three = [0.1, 0.2, 0.3];
     let attempt = |nodes, priorities: &[f32], pairs: &[(u32, u32)]| {

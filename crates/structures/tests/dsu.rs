@@ -37,7 +37,7 @@ proptest! {
         let mut plain = ours.clone();
         let mut theirs = UnionFind::<Node>::new(n);
         let mut pointers: Vec<Node> = (0..n as Node).collect();
-        for Operation { u, v } in operations {
+        for Operation { u, v, .. } in operations {
             let mut visited = Visited::new(n);
             let answer = ours.query_union_with(u, v, &mut visited).unwrap();
             prop_assert_eq!(answer, theirs.union(u, v));
@@ -81,7 +81,7 @@ proptest! {
             let mut theirs = UnionFind::<Node>::new(n);
             let mut pointers: Vec<Node> = (0..n as Node).collect();
             let mut ranks = vec![0u32; n];
-            for &Operation { u, v } in &operations {
+            for &Operation { u, v, .. } in &operations {
                 let root = |pointers: &[Node], node| *path_to_root(pointers, node).last().unwrap();
                 let members = |pointers: &[Node], of: Node| {
                     (0..n as Node).filter(|&node| root(pointers, node) == of).count() as u32
@@ -171,7 +171,7 @@ fn by_hand() {
         &Task::named("dsu").unwrap(),
         5,
         &[0.1, 0.2, 0.3, 0.4, 0.5],
-        &pairs.map(|(u, v)| Operation { u, v }),
+        &pairs.map(|(u, v)| Operation::new(u, v)),
     )
     .unwrap();
     assert_eq!(set.answers, [1, 1, 1, 1, 0]);
@@ -226,7 +226,7 @@ fn random_priorities_keep_the_work_constant() {
         let mut sets = Dsu::with_seed(nodes as usize, 1);
         let mut work = Work(0);
         for _ in 0..3 * nodes {
-            let Operation { u, v } = Operation::sample(nodes, &mut rng);
+            let Operation { u, v, .. } = Operation::sample(nodes, &mut rng);
             sets.query_union_with(u, v, &mut work).unwrap();
         }
         work.0 as f64 / f64::from(3 * nodes)

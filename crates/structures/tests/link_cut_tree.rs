@@ -55,7 +55,7 @@ proptest! {
         let _ = theirs.extend_forest(&vec![1.0; n]);
         let mut brute = Forest::new(n);
         for _ in 0..calls {
-            let Operation { u, v } = Operation::sample(nodes, &mut rng);
+            let Operation { u, v, .. } = Operation::sample(nodes, &mut rng);
             let (a, b) = (u as usize, v as usize);
             let connected = brute.root(u) == brute.root(v);
             match rng.below(8) {
@@ -120,7 +120,7 @@ proptest! {
         let _ = theirs.extend_forest(&vec![0.0; nodes as usize]);
         let mut brute = Forest::new(nodes as usize);
         for _ in 0..ops {
-            let Operation { u, v } = Operation::sample(nodes, &mut rng);
+            let Operation { u, v, .. } = Operation::sample(nodes, &mut rng);
             let answer = ours.query_toggle(u, v).unwrap();
             prop_assert_eq!(answer, theirs.connected(u as usize, v as usize));
 
@@ -182,7 +182,7 @@ fn by_hand() {
         &Task::named("lct").unwrap(),
         5,
         &[0.9, 0.5, 0.1, 0.2, 0.3],
-        &pairs.map(|(u, v)| Operation { u, v }),
+        &pairs.map(|(u, v)| Operation::new(u, v)),
     )
     .unwrap();
     assert_eq!(set.answers, [0, 0, 0, 1]);
@@ -234,7 +234,7 @@ fn the_work_grows_with_the_logarithm() {
         let mut work = Work(0);
         let ops = 3 * nodes;
         for _ in 0..ops {
-            let Operation { u, v } = Operation::sample(nodes, &mut rng);
+            let Operation { u, v, .. } = Operation::sample(nodes, &mut rng);
             forest.query_toggle_with(u, v, &mut work).unwrap();
         }
         let per_operation = work.0 as f64 / f64::from(ops);

@@ -18,7 +18,7 @@ fn the_list_is_a_list() {
     for sequence in set.sequences() {
         let mut list: Vec<u32> = Vec::new();
         let mut before = sequence.priorities.iter().zip(0..).map(|(_, i)| i).collect::<Vec<u32>>();
-        for (step, &Operation { u, v }) in sequence.operations.iter().enumerate() {
+        for (step, &Operation { u, v, .. }) in sequence.operations.iter().enumerate() {
             let place = |node| list.iter().position(|&other| other == node);
             let answer = place(u).zip(place(v)).is_some_and(|(u, v)| u < v);
             assert_eq!(sequence.answers[step], u8::from(answer));

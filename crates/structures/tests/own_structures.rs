@@ -26,7 +26,7 @@ impl PointerStructure for Neighbours {
 
     fn sample(&self, nodes: Node, rng: &mut Rng) -> Operation {
         let u = rng.below(nodes - 1);
-        Operation { u, v: u + 1 }
+        Operation::new(u, u + 1)
     }
 
     fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool> {
@@ -86,8 +86,8 @@ fn pointers_out_of_range_are_reported() {
 #[test]
 fn unknown_tasks_are_answered_with_the_known_ones() {
     let known = Task::names().collect::<Vec<_>>();
-    assert!(known.contains(&"dsu") && known.contains(&"lct"));
-    for &name in &known {
+    assert!(known.contains(&"dsu".to_owned()) && known.contains(&"lct".to_owned()));
+    for name in &known {
         assert_eq!(Task::named(name).unwrap().name(), name);
     }
     for name in ["dsu", "lct"] {

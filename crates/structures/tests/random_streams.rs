@@ -69,7 +69,7 @@ fn a_sequence_is_drawn_as_documented() {
     let priorities = [11858742, 16581449, 4218625, 10602455].map(|p| p as f32 / 16777216.0);
     assert_eq!(third.priorities, priorities);
     let pairs = [(1, 2), (1, 3), (1, 3), (2, 3), (2, 0), (1, 2), (1, 3), (3, 1)];
-    assert_eq!(third.operations, pairs.map(|(u, v)| Operation { u, v }));
+    assert_eq!(third.operations, pairs.map(|(u, v)| Operation::new(u, v)));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn repeated_priorities_are_drawn_again() {
     let last = [15029917, 363441, 16486296].map(|p| p as f32 / 16777216.0);
     assert_eq!(one.priorities[11_997..], last);
     let pairs = [(7328, 5005), (5485, 556), (8565, 7858)];
-    assert_eq!(one.operations, pairs.map(|(u, v)| Operation { u, v }));
+    assert_eq!(one.operations, pairs.map(|(u, v)| Operation::new(u, v)));
     let distinct: HashSet<u32> = one.priorities.iter().map(|p| p.to_bits()).collect();
     assert_eq!(distinct.len(), 12_000);
 }

@@ -7,7 +7,7 @@ use pgn_structures::{
 use proptest::prelude::*;
 
 fn operations(n: u32) -> impl Strategy<Value = Vec<Operation>> {
-    let pair = (0..n, 0..n - 1).prop_map(|(u, v)| Operation { u, v: v + u32::from(v >= u) });
+    let pair = (0..n, 0..n - 1).prop_map(|(u, v)| Operation::new(u, v + u32::from(v >= u)));
     prop::collection::vec(pair, 1..200)
 }
 
@@ -23,7 +23,7 @@ proptest! {
         let priorities: Vec<f32> = (0..12).map(|_| rng.unit_f32()).collect();
         let mut tree = LinkCutTree::new(&priorities);
         let mut forest = RootedForest::with_nodes(12);
-        for Operation { u, v } in operations {
+        for Operation { u, v, .. } in operations {
             let swap = priorities[u as usize] < priorities[v as usize];
             let (first, second) = if swap { (v, u) } else { (u, v) };
             prop_assert_eq!(tree.query_toggle(u, v)?, forest.toggle(first, second)?);
@@ -40,7 +40,7 @@ proptest! {
         let mut by_priority = Dsu::new(&priorities);
         let mut by_operands = Dsu::linking(Linking::Operands);
         by_operands.reset(&priorities);
-        for Operation { u, v } in operations {
+        for Operation { u, v, .. } in operations {
             let under = (by_operands.find(u)?, by_operands.find(v)?);
             prop_assert_eq!(by_priority.query_union(u, v)?, by_operands.query_union(u, v)?);
             prop_assert_eq!(by_operands.pointer(under.0), under.1);
@@ -58,7 +58,7 @@ proptest! {
         for index in 0..20 {
             let one = Curriculum::of_size(13).sample(&task, seed, 0, index)?;
             let one = one.get();
-            let Operation { u, v } = one.operation;
+            let Operation { u, v, .. } = one.operation;
             prop_assert_eq!((one.mask[u as usize], one.mask[v as usize]), (0, 0));
             for (node, (&before, &after)) in one.before.iter().zip(one.after).enumerate() {
                 if before != after {
@@ -99,7 +99,7 @@ fn toggles_agree_with_edge_lists() {
         Some(path)
     };
     for _ in 0..3000 {
-        let Operation { u, v } = Operation::sample(n as Node, &mut rng);
+        let Operation { u, v, .. } = Operation::sample(n as Node, &mut rng);
         let before = path(&edges, u, v);
         let answer = forest.toggle(u, v).unwrap();
         assert_eq!(answer, before.is_some());
@@ -126,7 +126,7 @@ fn visited_nodes_are_both_paths_to_a_root() {
     let mut rng = Rng::new([5, 0, 0, 0]);
     for _ in 0..500 {
         let pointers = random_forest(11, 1.0, &mut rng);
-        let Operation { u, v } = Operation::sample(11, &mut rng);
+        let Operation { u, v, .. } = Operation::sample(11, &mut rng);
         let mut expected = [u, v].to_vec();
         for mut node in [u, v] {
             while pointers[node as usize] != node {
@@ -142,7 +142,7 @@ fn visited_nodes_are_both_paths_to_a_root() {
             structure.reset(&[0.0; 11]);
             assert!(structure.start_from(&pointers));
             let mut visited = Visited::new(11);
-            structure.apply(Operation { u, v }, &mut visited).unwrap();
+            structure.apply(Operation::new(u, v), &mut visited).unwrap();
             let mut nodes = visited.nodes().to_vec();
             nodes.sort_unstable();
             assert_eq!(nodes, expected);
@@ -205,7 +205,7 @@ fn transitions_agree_with_sequences() {
 #[test]
 fn a_link_cut_tree_cannot_start_from_pointers() {
     let task = Task::named("lct").unwrap();
-    let error = OwnedTransition::of(&task, &[0, 1], Operation { u: 0, v: 1 }).unwrap_err();
+    let error = OwnedTransition::of(&task, &[0, 1], Operation::new(0, 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the structure `lct` cannot start from given pointers: they are not all of its state"

@@ -30,7 +30,7 @@ use axum::{
 };
 use pgn_engine::Preset;
 use pgn_lab::files;
-use pgn_structures::{Node, read_operations};
+use pgn_structures::{Node, Task, read_operations};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -268,8 +268,11 @@ async fn operations(body: Result<Json<Csv>, JsonRejection>) -> Response {
     let parse = || -> Answer<Vec<[Node; 2]>> {
         limits::check(csv.nodes, 0)?;
         let name: String = csv.name.chars().take(100).collect();
-        let operations = read_operations(csv.text.as_bytes(), name.as_ref(), csv.nodes)
-            .map_err(|error| Refusal::bad(error.to_string()))?;
+        let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
+        // Any task of pairs will do: the page plays the paper's operations.
+        let pairs = Task::named("dsu").map_err(bad)?;
+        let operations =
+            read_operations(csv.text.as_bytes(), name.as_ref(), &pairs, csv.nodes).map_err(bad)?;
         if operations.is_empty() {
             return Err(Refusal::bad(format!("{name}: no operations; expected a `u,v` a line")));
         }

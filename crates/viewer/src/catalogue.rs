@@ -46,6 +46,7 @@ pub enum Place {
 impl Catalogue {
     /// The runs under `folder`, if there is one; `tasks` are known beside the built-in ones.
     pub fn open(folder: Option<&Path>, tasks: Vec<Task>) -> Result<Catalogue> {
+        pgn_machines::programs::build_in_tasks();
         let canonical = |path: &Path| {
             let there = path.canonicalize().and_then(|path| fs::read_dir(&path).map(|_| path));
             there.map_err(|cause| Error::Folder { path: path.to_owned(), cause })
@@ -76,13 +77,10 @@ impl Catalogue {
         }
     }
 
-    /// What every data structure is called, by name; programs that have no data sets included.
+    /// What every data structure is called, by name.
     pub fn titles(&self) -> BTreeMap<String, String> {
-        let programs = [("splay", "Splay tree"), ("heap", "Pairing heap")];
-        let programs = programs.map(|(name, title)| (name.to_owned(), title.to_owned()));
         let title = |task: &Task| (task.name().to_owned(), task.title().to_owned());
-        let mut titles: BTreeMap<_, _> = programs.into_iter().collect();
-        titles.extend(Task::all().map(|task| title(&task)));
+        let mut titles: BTreeMap<_, _> = Task::all().map(|task| title(&task)).collect();
         titles.extend(self.tasks.iter().map(title));
         titles
     }

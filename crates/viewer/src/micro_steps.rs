@@ -168,6 +168,12 @@ impl Request {
         let calls = match &self.calls {
             Some(calls) => resolve(&machine, calls)?,
             None => {
+                if Task::named(&self.task).is_ok_and(|task| task.has_kinds()) {
+                    return Err(Refusal::bad(format!(
+                        "the operations of {} are of several kinds; expected calls",
+                        self.task
+                    )));
+                }
                 self.check_operations()?;
                 let operation = query(&machine)?;
                 self.operations.iter().map(|pair| (operation, pair.to_vec())).collect()
@@ -190,7 +196,8 @@ impl Request {
         self.check_operations()?;
         let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
         let n = self.nodes;
-        let operations: Vec<_> = self.operations.iter().map(|&[u, v]| Operation { u, v }).collect();
+        let operations: Vec<_> =
+            self.operations.iter().map(|&[u, v]| Operation::new(u, v)).collect();
         let Some(last) = operations.last() else {
             return Err(Refusal::bad("no operations were given; expected at least 1"));
         };
@@ -216,7 +223,7 @@ impl Request {
 
     fn check_operations(&self) -> Answer<()> {
         for (index, &[u, v]) in self.operations.iter().enumerate() {
-            let checked = Operation { u, v }.check(self.nodes);
+            let checked = Operation::new(u, v).check(self.nodes);
             checked.map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
         }
         Ok(())
@@ -375,7 +382,7 @@ mod tests {
     fn lead_to_the_truth(told: MicroSteps, count: usize) {
         let structure = Task::named(&told.program).unwrap();
         let priorities = given_priorities(6, 5).unwrap();
-        let all: Vec<_> = OPERATIONS.iter().map(|&[u, v]| Operation { u, v }).collect();
+        let all: Vec<_> = OPERATIONS.iter().map(|&[u, v]| Operation::new(u, v)).collect();
         let truth = Dataset::from_operations(&structure, 6, &priorities, &all).unwrap();
         let mut fields = told.fields;
         for write in told.steps.iter().flat_map(|step| &step.writes) {

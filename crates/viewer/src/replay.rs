@@ -31,6 +31,9 @@ pub struct Request {
     /// Operations on these nodes, in order.
     #[serde(default)]
     pub operations: Option<Vec<[Node; 2]>>,
+    /// The kind of each of them, for tasks with several; all of the first kind unless told.
+    #[serde(default)]
+    pub kinds: Option<Vec<u8>>,
     /// Without `operations`: how many to sample; 1.5 n unless told.
     #[serde(default)]
     pub ops: Option<usize>,
@@ -84,6 +87,9 @@ pub struct GraphEdge {
 pub struct Step {
     pub u: Node,
     pub v: Node,
+    /// The kind of operation, for tasks with several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     pub truth: Truth,
     pub model: Guess,
 }
@@ -163,6 +169,7 @@ impl Request {
             seed,
             priorities: None,
             operations: None,
+            kinds: None,
             ops: None,
             sequence: None,
         }
@@ -180,10 +187,16 @@ impl Request {
         if self.ops.is_some() || self.sequence.is_some() {
             return Err(Refusal::bad("operations were given; expected no ops and no sequence"));
         }
-        let operations: Vec<_> = pairs.iter().map(|&[u, v]| Operation { u, v }).collect();
-        for (index, operation) in operations.iter().enumerate() {
-            operation
-                .check(n)
+        let kinds = self.kinds.clone().unwrap_or_else(|| vec![0; pairs.len()]);
+        if kinds.len() != pairs.len() {
+            let (kinds, pairs) = (kinds.len(), pairs.len());
+            return Err(Refusal::bad(format!("{kinds} kinds for {pairs} operations were given")));
+        }
+        let given = pairs.iter().zip(kinds);
+        let operations: Vec<_> =
+            given.map(|(&[u, v], kind)| Operation::of_kind(kind, u, v)).collect();
+        for (index, &operation) in operations.iter().enumerate() {
+            task.check(operation, n)
                 .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
         }
         let priorities = match &self.priorities {
@@ -195,8 +208,7 @@ impl Request {
             None => given_priorities(n, self.seed).map_err(bad)?,
         };
         // Priorities are checked along the way, so a structure needs at least one operation.
-        let some =
-            if operations.is_empty() { &[Operation { u: 0, v: 1 }] } else { &operations[..] };
+        let some = if operations.is_empty() { &[Operation::new(0, 1)] } else { &operations[..] };
         let mut truth = Dataset::from_operations(task, n, &priorities, some).map_err(bad)?;
         if !operations.is_empty() && has_input_graph(task, &priorities) {
             truth.edges = edges_of(&operations);
@@ -253,7 +265,8 @@ impl Request {
 
     /// The whole replay.
     pub fn replay(&self, run: &Run, halt: &Halt) -> Answer<Replay> {
-        let (priorities, truth) = self.truth(task(run)?)?;
+        let task = task(run)?;
+        let (priorities, truth) = self.truth(task)?;
         let config = run.model().config();
         let graph = truth.as_ref().and_then(|truth| graph(&truth.edges));
         let mut steps = Vec::new();
@@ -272,6 +285,7 @@ impl Request {
                 steps.push(Step {
                     u: operation.u,
                     v: operation.v,
+                    kind: kind_name(task, operation),
                     truth: Truth {
                         answer: one.answers[t],
                         visited: (0..)
@@ -291,7 +305,7 @@ impl Request {
                 });
             })?;
         }
-        let about = task(run)?.about();
+        let about = task.about();
         Ok(Replay {
             task: run.config().task.clone(),
             operation: about.operation.clone(),
@@ -376,6 +390,12 @@ fn task(run: &Run) -> Answer<&Task> {
     run.task().map_err(|error| Refusal::bad(error.to_string()))
 }
 
+/// The name of an operation's kind, for tasks with several.
+pub fn kind_name(task: &Task, operation: Operation) -> Option<String> {
+    let kind = task.kinds().get(usize::from(operation.kind)).filter(|_| task.has_kinds())?;
+    Some(kind.name.clone())
+}
+
 /// Whether sequences of the task come with a graph.
 fn has_input_graph(task: &Task, priorities: &[f32]) -> bool {
     let mut structure = task.make();
@@ -388,7 +408,7 @@ fn has_input_graph(task: &Task, priorities: &[f32]) -> bool {
 /// is the same edge.
 fn edges_of(operations: &[Operation]) -> Vec<Edge> {
     let mut seen = HashSet::new();
-    let new = |&&Operation { u, v }: &&Operation| seen.insert((u.min(v), u.max(v)));
+    let new = |&&Operation { u, v, .. }: &&Operation| seen.insert((u.min(v), u.max(v)));
     let known: Vec<&Operation> = operations.iter().filter(new).collect();
     let count = known.len() as f32;
     let weight = |index: usize| index as f32 / count;

@@ -25,7 +25,7 @@ impl PointerStructure for MoveToFront {
         self.first = None;
     }
 
-    fn apply(&mut self, Operation { u, v }: Operation, visited: &mut Visited) -> Result<bool> {
+    fn apply(&mut self, Operation { u, v, .. }: Operation, visited: &mut Visited) -> Result<bool> {
         visited.insert(u);
         visited.insert(v);
         // Walk from v to the front: u stands before v if we meet it.

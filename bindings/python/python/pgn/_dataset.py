@@ -25,11 +25,14 @@ class Dataset:
 
     ============== ======= ====================== ============================================
     ``priorities`` float32 [count, nodes]         distinct, in [0, 1)
-    ``operands``   uint32  [count, ops, 2]        u and v, different
+    ``operands``   uint32  [count, ops, 2]        u and v, different; one operand is given twice
     ``answers``    uint8   [count, ops]           0 or 1
     ``masks``      uint8   [count, ops, nodes]    0 visited by the operation, 1 left alone
     ``pointers``   uint32  [count, ops, nodes]    after the operation
     ============== ======= ====================== ============================================
+
+    Where a task has several kinds of operations, ``kinds`` [count, ops] has the number of each
+    (uint8, in the order of ``pgn tasks``); else it is None.
 
     Before the first operation every node points to itself. Structures with more state than
     ``pointers`` have further fields, uint32 each, and bits, uint8, of the same shape. A pointer
@@ -65,8 +68,9 @@ class Dataset:
     pointers: npt.NDArray[np.uint32]
     fields: dict[str, npt.NDArray[np.uint32]]
     bits: dict[str, npt.NDArray[np.uint8]]
+    kinds: npt.NDArray[np.uint8] | None
 
-    __slots__ = ("task", "seed", "split", *_ARRAYS, "fields", "bits")
+    __slots__ = ("task", "seed", "split", *_ARRAYS, "fields", "bits", "kinds")
 
     def __init__(
         self,
@@ -91,6 +95,8 @@ class Dataset:
         self.answers = array("answers", answers, np.uint8, (count, ops))
         self.masks = array("masks", masks, np.uint8, (count, ops, nodes))
         self.pointers = array("pointers", pointers, np.uint32, (count, ops, nodes))
+        kinds = fields.pop("kinds", None)
+        self.kinds = None if kinds is None else array("kinds", kinds, np.uint8, (count, ops))
         self.fields, self.bits = _Fields("pointer field"), _Fields("bit")
         for name, values in fields.items():
             kind, _, field = name.partition(".")
@@ -124,6 +130,7 @@ class Dataset:
         """
         return {
             **{name: getattr(self, name) for name in _ARRAYS},
+            **({} if self.kinds is None else {"kinds": self.kinds}),
             **{f"pointers.{name}": values for name, values in self.fields.items()},
             **{f"bits.{name}": values for name, values in self.bits.items()},
         }
@@ -406,11 +413,15 @@ def replay(
     operands: npt.ArrayLike,
     *,
     nodes: SupportsIndex | None = None,
+    kinds: npt.ArrayLike | None = None,
     priorities: npt.ArrayLike | None = None,
     seed: SupportsIndex = 0,
     fields: bool = True,
 ) -> Dataset:
     """The ground truth of given operations: ``operands`` [count, ops, 2], or [ops, 2] for one.
+
+    Where the task has several kinds of operations, ``kinds`` [count, ops] (or [ops]) says which;
+    an operation with one operand has it twice.
 
     Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --operations`` are
     drawn from ``seed``, the same for every sequence. ``fields=False`` leaves further fields out.
@@ -423,6 +434,11 @@ def replay(
     if given.ndim == 2:
         given = given[np.newaxis]
     given = array("operands", given, np.uint32, ("count", "ops", 2))
+    if kinds is not None:
+        kinds = np.asarray(kinds)
+        if kinds.ndim == 1:
+            kinds = kinds[np.newaxis]
+        kinds = array("kinds", kinds, np.uint8, given.shape[:2])
     if priorities is None:
         if nodes is None:
             raise ValueError("replay needs either nodes or priorities")
@@ -432,4 +448,4 @@ def replay(
     if drawn.ndim == 1:
         drawn = drawn[np.newaxis]
     drawn = array("priorities", drawn, np.float32, (given.shape[0], "nodes" if nodes is None else whole("nodes", nodes)))
-    return _from_parts(_native.replay(task, drawn, given, whole("seed", seed, 2**64 - 1), fields))
+    return _from_parts(_native.replay(task, drawn, given, kinds, whole("seed", seed, 2**64 - 1), fields))

@@ -31,7 +31,7 @@ impl Reach {
         &mut self,
         participants: Participants,
         pointers: &[Node],
-        Operation { u, v }: Operation,
+        Operation { u, v, .. }: Operation,
         steps: usize,
     ) {
         for &node in &self.nodes {
@@ -106,17 +106,17 @@ mod tests {
         // 4 → 3 → 1 → 0, 2 → 1, 5 alone
         let pointers = [0, 0, 1, 1, 3, 5];
         for _ in 0..2 {
-            reach.find(Participants::Reached, &pointers, Operation { u: 4, v: 2 }, 100);
+            reach.find(Participants::Reached, &pointers, Operation::new(4, 2), 100);
             assert_eq!(reach.nodes, [4, 2, 3, 1, 0]);
             assert_eq!(reach.parents, [2, 3, 3, 4, 4]);
             let counts: Vec<usize> = (0..6).map(|step| reach.count(step)).collect();
             assert_eq!(counts, [0, 2, 4, 5, 5, 5]);
             assert_eq!((reach.depth(), reach.place(0), reach.place(5)), (3, 4, NOWHERE));
         }
-        reach.find(Participants::Reached, &pointers, Operation { u: 4, v: 2 }, 2);
+        reach.find(Participants::Reached, &pointers, Operation::new(4, 2), 2);
         assert_eq!(reach.nodes, [4, 2, 3, 1]);
         assert_eq!((reach.parents[3], reach.place(0)), (NOWHERE, NOWHERE));
-        reach.find(Participants::All, &pointers, Operation { u: 4, v: 2 }, 100);
+        reach.find(Participants::All, &pointers, Operation::new(4, 2), 100);
         assert_eq!(reach.nodes, [4, 2, 0, 1, 3, 5]);
         assert_eq!((reach.count(0), reach.count(1)), (6, 6));
     }

@@ -309,7 +309,7 @@ fn encode_all<S: Simd>(simd: S, context: &StepContext, all: Encoding) {
 }
 
 /// How many pointers u or v is away from a root, whichever is more; a cycle ends after all nodes.
-fn depth(pointers: &[Node], Operation { u, v }: Operation) -> usize {
+fn depth(pointers: &[Node], Operation { u, v, .. }: Operation) -> usize {
     let above = |node: Node| {
         let next = |&node: &Node| {
             let above = pointers[node as usize];

@@ -31,7 +31,7 @@ use crate::{
 /// let model = Model::new(Config::preset("pgn-nm")?, 0)?;
 /// let mut full = model.clone().searching(Search::Full)?.start(3000)?;
 /// let mut exact = model.searching(Search::Exact)?.start(3000)?;
-/// let operation = Operation { u: 5, v: 2000 };
+/// let operation = Operation::new(5, 2000);
 /// assert_eq!(full.apply(operation)?.pointers, exact.apply(operation)?.pointers);
 /// # Ok::<(), pgn_engine::Error>(())
 /// ```

@@ -231,7 +231,7 @@ pub fn sample(task: &str, nodes: usize, ops: usize, seed: u64) -> Dataset {
         nodes,
         ops,
         priorities: vec![Rng::new([seed, 0, 0, 0]).unit_f32()],
-        operations: vec![Operation { u: 0, v: 0 }; ops],
+        operations: vec![Operation::new(0, 0); ops],
         answers: (0..ops).map(|t| (t % 2) as u8).collect(),
         masks: (0..ops).map(|t| (t / 2 % 2) as u8).collect(),
         pointers: vec![0; ops],

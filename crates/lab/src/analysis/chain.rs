@@ -86,7 +86,7 @@ impl Chain {
     pub fn truth(task: &Task, nodes: usize) -> Result<Dataset> {
         let priorities: Vec<f32> = (0..nodes).map(|i| i as f32 / nodes as f32).collect();
         let operations: Vec<Operation> =
-            (1..nodes as Node).map(|i| Operation { u: i - 1, v: i }).collect();
+            (1..nodes as Node).map(|i| Operation::new(i - 1, i)).collect();
         Ok(Dataset::from_operations(task, nodes, &priorities, &operations)?)
     }
 }

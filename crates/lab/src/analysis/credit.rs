@@ -122,7 +122,7 @@ fn count(model: &Model, example: Example<'_>) -> Result<Vec<Step>> {
     let (k, sequence) = (model.config().k, example.sequence);
     let mut steps = Vec::with_capacity(sequence.ops());
     model.replay(example, |one| {
-        let (Operation { u, v }, state) = (one.operation, one.state());
+        let (Operation { u, v, .. }, state) = (one.operation, one.state());
         let mask = sequence.mask(one.t);
         let kind = |node: u32| match () {
             () if node == u || node == v => 0,

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use pgn_engine::Rollout;
-use pgn_machines::{Outcome, Store};
-use pgn_structures::{Dataset, Node, Sampling, Sequence, SequenceStream, Split, Task};
+use pgn_machines::Store;
+use pgn_structures::{Dataset, Node, Operation, Sampling, Sequence, SequenceStream, Split, Task};
 use rayon::prelude::*;
 
 use super::{Executor, MachineRun, Mode};
@@ -16,12 +16,10 @@ use crate::{
 /// The logits of a machine, which does not hedge: an answer is 1 or 0, a node visited or not.
 const LOGIT: f32 = 20.0;
 
-/// The program's first operation is the one that data sets are of.
-const OPERATION: usize = 0;
-
 impl MachineRun {
-    /// Carries out the operations of a sequence. `query_logits` and `mask_logits` are ±20; an
-    /// operation that did not end with an answer, which no certified machine has, gets 0.
+    /// Carries out the operations of a sequence. `query_logits` and `mask_logits` are ±20. An
+    /// operation that could not be carried out, which no certified machine has, gets 0, and so do
+    /// those after it.
     pub fn rollout(&self, executor: &Executor<'_>, sequence: Sequence<'_>) -> Rollout {
         self.rollout_until(executor, sequence, Stop::NEVER)
             .unwrap_or_else(|_| unreachable!("nobody stops it"))
@@ -39,13 +37,18 @@ impl MachineRun {
         let mut query_logits = Vec::with_capacity(sequence.ops());
         let mut mask_logits = Vec::with_capacity(sequence.ops() * nodes);
         let mut pointers = Vec::with_capacity(sequence.ops() * nodes);
+        let mut failed = false;
         for operation in sequence.operations {
             stop.check()?;
-            let outcome = executor.apply(&mut store, OPERATION, &[operation.u, operation.v]);
+            let outcome = match failed {
+                true => None,
+                false => self.apply(executor, &mut store, *operation).ok(),
+            };
+            failed = outcome.is_none();
             query_logits.push(match outcome {
-                Ok((Outcome::Answer(true), _)) => LOGIT,
-                Ok((Outcome::Answer(false), _)) => -LOGIT,
-                _ => 0.0,
+                Some((true, _)) => LOGIT,
+                Some((false, _)) => -LOGIT,
+                None => 0.0,
             });
             let visited = store.visited();
             mask_logits.extend(
@@ -54,6 +57,21 @@ impl MachineRun {
             pointers.extend((0..nodes as Node).map(|node| self.pointer(&store, node)));
         }
         Ok(Rollout { query_logits, mask_logits: Some(mask_logits), pointers: Some(pointers) })
+    }
+
+    /// Carries out an operation of a data set; its answer and the number of micro-steps. Kinds are
+    /// the program's operations: where the structure has a single one, it is the program's first.
+    fn apply(
+        &self,
+        executor: &Executor<'_>,
+        store: &mut Store,
+        Operation { u, v, kind, .. }: Operation,
+    ) -> Result<(bool, u64)> {
+        let operations = &self.machine().signature().operations;
+        let operands = operations.get(usize::from(kind)).map_or(2, |one| one.arguments.len());
+        let arguments = &[u, v][..operands.min(2)];
+        let (outcome, steps) = executor.apply(store, usize::from(kind), arguments)?;
+        Ok((outcome.as_answer(), steps))
     }
 
     fn pointer(&self, store: &Store, node: Node) -> Node {
@@ -144,18 +162,17 @@ impl MachineRun {
         let nodes = sampling.nodes;
         let mut differs = vec![false; nodes];
         let mut different = 0u64;
-        let mut all_right = true;
+        let (mut all_right, mut failed) = (true, false);
         for t in 0..sampling.ops {
             stop.check()?;
             let (operation, answer) = truth.advance()?;
-            let (right, steps) =
-                match executor.apply(&mut store, OPERATION, &[operation.u, operation.v]) {
-                    Ok((Outcome::Answer(guess), steps)) => {
-                        (rolled.tally.answer(guess, answer), steps)
-                    }
-                    Ok((_, steps)) => (rolled.tally.answer(!answer, answer), steps),
-                    Err(_) => (rolled.tally.answer(!answer, answer), 0),
-                };
+            let outcome = match failed {
+                true => None,
+                false => self.apply(executor, &mut store, operation).ok(),
+            };
+            failed = outcome.is_none();
+            let (guess, steps) = outcome.unwrap_or((!answer, 0));
+            let right = rolled.tally.answer(guess, answer);
             let (ours, theirs) = (store.visited(), truth.visited());
             let only_ours = ours.nodes().iter().filter(|&&node| !theirs.contains(node));
             let only_theirs = theirs.nodes().iter().filter(|&&node| !ours.contains(node));

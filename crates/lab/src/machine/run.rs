@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgn_engine::MachineNet;
-use pgn_machines::Machine;
+use pgn_machines::{Machine, programs};
 use pgn_structures::Task;
 
 use super::{MachineCertificate, MachineConfig, MachineResults, built_in};
@@ -157,16 +157,15 @@ impl MachineRun {
         Ok(certificate)
     }
 
-    /// The data structure whose data sets it can be run on: one of the same name. Its operation is
-    /// the program's first.
+    /// The data structure whose data sets it can be run on: one of the same name, or the program
+    /// itself. A structure with a single kind of operation has the program's first.
     pub fn task(&self) -> Result<Task> {
-        let first = self.machine.signature().operations.first();
-        match Task::named(&self.config.task) {
-            Ok(task) if first.is_some_and(|first| first.arguments.len() == 2) => Ok(task),
-            _ => Err(Error::Request(format!(
-                "there are no data sets of {}: it is run by its own operations only",
+        programs::build_in_tasks();
+        Task::named(&self.config.task).map_err(|_| {
+            Error::Request(format!(
+                "there are no data sets of {}: not all of its operations take one or two nodes",
                 self.config.task
-            ))),
-        }
+            ))
+        })
     }
 }

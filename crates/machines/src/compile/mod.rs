@@ -13,7 +13,7 @@ pub use tree::{Branch, Effect, Found, Outcome as ReadOutcome, Test, Tree};
 use code::{Code, Notes};
 use pgn_structures::Node;
 
-use crate::machine::steps_allowed;
+use crate::interpret::steps_allowed;
 use crate::{Action, Machine, Outcome, Result, Store, Values, View};
 
 /// A machine compiled to a [`Tree`], ready to run.

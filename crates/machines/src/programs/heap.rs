@@ -46,12 +46,18 @@ pub fn heap() -> Definition {
         .invariant("following `child` and `next` never leads back to a node", |view| {
             invariants::acyclic(view, &[], &[CHILD, NEXT])
         })
+        .about(
+            "Pairing heap",
+            "pairing heap: insert a node, pop the least, meld two heaps",
+            ["refused, or empty", "done, or the least node"],
+        )
         // Nodes 0 and 1 are heaps.
         .sampled_by(|store, rng| {
-            let (heap, x) = (rng.below(2), 2 + rng.below(store.len() as Node - 2));
+            let others = (store.len() as Node).saturating_sub(2);
+            let (heap, x) = (rng.below(2), 2 + rng.below(others));
             match rng.below(8) {
-                0..4 => Call::new(0, &[heap, x]),
-                4..7 => Call::new(1, &[heap]),
+                0..4 if others > 0 => Call::new(0, &[heap, x]),
+                0..7 => Call::new(1, &[heap]),
                 _ => Call::new(2, &[heap, 1 - heap]),
             }
         })

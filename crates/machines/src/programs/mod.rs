@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Once, PoisonError, RwLock},
 };
 
 mod dsu;
@@ -18,30 +18,13 @@ pub use heap::heap;
 pub use lct::lct;
 pub use splay::splay;
 
-use crate::{Error, Program, Result};
+use crate::{Error, Program, Result, task};
 
 /// Programs that come from elsewhere.
 static REGISTERED: RwLock<Option<HashMap<String, Arc<dyn Program>>>> = RwLock::new(None);
 
 /// The names of all programs here.
 pub const NAMES: [&str; 5] = ["dsu", "lct", "forest", "splay", "heap"];
-
-/// What a program here is, in a few words.
-///
-/// ```
-/// use pgn_machines::programs;
-/// assert!(programs::NAMES.iter().all(|name| programs::summary(name).is_some()));
-/// ```
-pub fn summary(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "dsu" => "disjoint-set union with path compression",
-        "lct" => "link/cut tree",
-        "forest" => "rooted forest whose paths are reversed",
-        "splay" => "splay tree: a search tree that moves what it finds to the root",
-        "heap" => "pairing heap: a priority queue that can be merged",
-        _ => return None,
-    })
-}
 
 /// The program of this name.
 pub fn named(name: &str) -> Option<Arc<dyn Program>> {
@@ -58,8 +41,28 @@ pub fn named(name: &str) -> Option<Arc<dyn Program>> {
     })
 }
 
+/// Lets [`Task::named`](pgn_structures::Task::named) find every program here, unless there is a hand-written structure of its
+/// name, which is faster and independent of the program. Whatever takes names of tasks from users
+/// calls this first; all calls but the first do nothing.
+///
+/// ```
+/// pgn_machines::programs::build_in_tasks();
+/// assert_eq!(pgn_structures::Task::named("heap")?.kinds().len(), 3);
+/// # Ok::<(), pgn_structures::Error>(())
+/// ```
+pub fn build_in_tasks() {
+    static DONE: Once = Once::new();
+    DONE.call_once(|| {
+        for program in NAMES.into_iter().filter_map(named) {
+            if let Ok(task) = task(program) {
+                task.build_in();
+            }
+        }
+    });
+}
+
 /// Makes a program from elsewhere, another language for example, known to [`named`] in this
-/// process. It takes the place of an earlier one of its name, but not of those in [`NAMES`].
+/// process, and to [`Task::named`](pgn_structures::Task::named) if its operations are those of a [`task`]. It takes the place of an earlier one of its name, but not of those in [`NAMES`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -83,6 +86,9 @@ pub fn register(program: Arc<dyn Program>) -> Result<()> {
         )));
     }
     program.signature().check().map_err(Error::Program)?;
+    if let Ok(task) = task(program.clone()) {
+        task.register_again();
+    }
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.get_or_insert_default().insert(name, program);
     Ok(())

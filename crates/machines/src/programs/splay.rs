@@ -34,6 +34,11 @@ pub fn splay() -> Definition {
         .operation("contains", "start", &["tree", "x"], &[("goal", "contains")])
         .operation("remove", "start", &["tree", "x"], &[("goal", "remove")]);
     over_trees(signature, step)
+        .about(
+            "Splay tree",
+            "splay tree: insert, look for and remove keys of an ordered set",
+            ["not in the tree, or there already", "in the tree, or inserted"],
+        )
         // Node 0 is the tree.
         .sampled_by(|store, rng| {
             let (operation, x) = (rng.below(3) as usize, 1 + rng.below(store.len() as Node - 1));

@@ -12,7 +12,9 @@ pub use aggregate::{Aggregate, Count, Max, Min, Sum};
 use splay::{Link, NIL};
 
 use crate::operation::check_node;
-use crate::{About, Node, Operation, OperationError, PointerStructure, Recorder, Schema, Visited};
+use crate::{
+    Node, Operation, OperationError, PointerStructure, Recorder, Schema, TaskText, Visited,
+};
 
 /// A forest of rooted trees whose edges come and go, with one pointer per node.
 ///
@@ -141,7 +143,7 @@ impl<A: Aggregate> LinkCutTree<A> {
 
     /// Makes the root `u` a child of `v`, which is in another tree.
     pub fn link(&mut self, u: Node, v: Node) -> Result<(), OperationError> {
-        Operation { u, v }.check(self.len())?;
+        Operation::new(u, v).check(self.len())?;
         self.expose_node(u, &mut ());
         if self.links[u as usize].child[0] != NIL {
             return Err(OperationError::NotARoot { node: u });
@@ -214,7 +216,7 @@ impl<A: Aggregate> LinkCutTree<A> {
         v: Node,
         recorder: &mut impl Recorder,
     ) -> Result<bool, OperationError> {
-        Operation { u, v }.check(self.len())?;
+        Operation::new(u, v).check(self.len())?;
         Ok(self.toggle(u, v, recorder))
     }
 
@@ -253,8 +255,8 @@ impl PointerStructure for LinkCutTree {
         "lct"
     }
 
-    fn about(&self) -> About {
-        About::new(
+    fn about(&self) -> TaskText {
+        TaskText::new(
             "Link/cut tree",
             "query-toggle",
             "link/cut tree: dynamic trees as splay trees of preferred paths",
@@ -277,7 +279,7 @@ impl PointerStructure for LinkCutTree {
 
     fn apply(
         &mut self,
-        Operation { u, v }: Operation,
+        Operation { u, v, .. }: Operation,
         visited: &mut Visited,
     ) -> crate::Result<bool> {
         Ok(self.toggle(u, v, visited))

@@ -91,7 +91,7 @@ fn invariants(nodes: u32, seed: u64, ops: usize) {
     let mut tree = LinkCutTree::new(&priorities);
     let mut parent: Vec<Option<Node>> = vec![None; nodes as usize];
     for _ in 0..ops {
-        let Operation { u, v } = Operation::sample(nodes, &mut rng);
+        let Operation { u, v, .. } = Operation::sample(nodes, &mut rng);
         let answer = tree.query_toggle(u, v).unwrap();
 
         let higher = priorities[u as usize] >= priorities[v as usize];

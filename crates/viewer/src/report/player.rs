@@ -2,12 +2,12 @@
 
 use pgn_engine::{Pointers, Rollout};
 use pgn_lab::Table;
-use pgn_structures::{About, Node, Sequence, Task};
+use pgn_structures::{Node, Sequence, Task, TaskText};
 
 use super::{LICENCES, SCRIPT, STYLES, html::Html};
 use crate::{
     Error, Result,
-    replay::{Guess, Replay, Step, Truth, graph, moves},
+    replay::{Guess, Replay, Step, Truth, graph, kind_name, moves},
 };
 
 /// The page of `pgn report` with nothing but a player in it: the truth and what a model, ours or
@@ -88,6 +88,7 @@ pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result
     }
     let start: Vec<Node> = (0..n as Node).collect();
     let (mut truth, mut model) = (start.clone(), start);
+    let known = Task::named(task).ok();
     let step = |t: usize| {
         let logit = rollout.query_logits[t];
         let operation = sequence.operations[t];
@@ -98,6 +99,7 @@ pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result
         Step {
             u: operation.u,
             v: operation.v,
+            kind: known.as_ref().and_then(|task| kind_name(task, operation)),
             truth: Truth {
                 answer: sequence.answers[t],
                 visited: (0..)
@@ -119,7 +121,7 @@ pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result
             },
         }
     };
-    let about = Task::named(task).map_or_else(|_| About::named(task), |task| task.about().clone());
+    let about = known.as_ref().map_or_else(|| TaskText::named(task), |task| task.about().clone());
     Ok(Replay {
         task: task.to_owned(),
         operation: about.operation,

@@ -212,7 +212,7 @@ fn model(bytes: &[u8]) -> bool {
     let Ok(parameters) = Parameters::from_bytes(network(), bytes, path) else { return false };
     let model = Model::from_parameters(network().clone(), parameters).unwrap();
     let mut state = model.start(4).unwrap();
-    state.apply(pgn_structures::Operation { u: 0, v: 3 }).unwrap();
+    state.apply(pgn_structures::Operation::new(0, 3)).unwrap();
     true
 }
 
@@ -309,11 +309,12 @@ fn signature(bytes: &[u8]) -> bool {
 }
 
 fn operations(bytes: &[u8]) -> bool {
-    let Ok(operations) = read_operations(bytes, "fuzzed.csv".as_ref(), 6) else { return false };
+    let task = Task::named("dsu").unwrap();
+    let read = read_operations(bytes, "fuzzed.csv".as_ref(), &task, 6);
+    let Ok(operations) = read else { return false };
     if operations.is_empty() {
         return false;
     }
-    let task = Task::named("dsu").unwrap();
     let priorities = [0.1, 0.5, 0.3, 0.9, 0.2, 0.7];
     let set = Dataset::from_operations(&task, 6, &priorities, &operations).unwrap();
     let mut steps = 0;

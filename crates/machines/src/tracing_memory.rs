@@ -13,7 +13,7 @@ use crate::{Action, Memory, Program, Seen, Signature, Store, View, Write};
 ///
 /// What has not been read yet comes from a source: a [`Store`] (recording), a choice among all
 /// values that are consistent (symbolic), or nowhere (a view that shows all there is to see).
-pub struct Draft<'a> {
+pub struct TracingMemory<'a> {
     signature: &'a Signature,
     view: View,
     action: Action,
@@ -65,28 +65,37 @@ impl Choices {
 /// No step sees more nodes than this.
 pub(crate) const MOST_NODES: u8 = 64;
 
-impl<'a> Draft<'a> {
+impl<'a> TracingMemory<'a> {
     fn over(signature: &'a Signature, view: View, source: Source<'a>) -> Self {
         let action = Action::idle(&view, signature);
         let (paths, reads) = (Vec::new(), BTreeSet::new());
-        Draft { signature, view, action, source, paths, reads, failed: false, crowded: false }
+        TracingMemory {
+            signature,
+            view,
+            action,
+            source,
+            paths,
+            reads,
+            failed: false,
+            crowded: false,
+        }
     }
 
     /// A memory that has what a view shows.
     pub fn of_view(signature: &'a Signature, view: View) -> Self {
-        Draft::over(signature, view, Source::View)
+        TracingMemory::over(signature, view, Source::View)
     }
 
     /// A memory that reads from a store, and leaves it as it is.
     pub fn recording(signature: &'a Signature, state: u8, store: &'a Store) -> Self {
         let view = View::empty(state, signature);
-        Draft::over(signature, view, Source::Store(store, Vec::new()))
+        TracingMemory::over(signature, view, Source::Store(store, Vec::new()))
     }
 
     pub(crate) fn symbolic(program: &'a dyn Program, state: u8, choices: &'a mut Choices) -> Self {
         let signature = program.signature();
         let source = Source::Choices(choices, Consistency::of(program));
-        Draft::over(signature, View::empty(state, signature), source)
+        TracingMemory::over(signature, View::empty(state, signature), source)
     }
 
     /// What was read, by access path.
@@ -231,7 +240,7 @@ impl Place {
     }
 }
 
-impl Memory for Draft<'_> {
+impl Memory for TracingMemory<'_> {
     fn register(&mut self, register: usize) -> Option<Node> {
         match self.action.registers[register] {
             Write::Node(node) => return Some(Node::from(node)),

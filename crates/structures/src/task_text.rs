@@ -4,7 +4,8 @@ use serde::Serialize;
 
 /// A data structure in words: what tables, figures, help texts and the page call it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct About {
+#[non_exhaustive]
+pub struct TaskText {
     /// As a heading: "Disjoint-set union".
     pub title: String,
     /// What the operation is called: "query-union".
@@ -15,10 +16,10 @@ pub struct About {
     pub answers: [String; 2],
 }
 
-impl About {
+impl TaskText {
     /// All of it.
     pub fn new(title: &str, operation: &str, summary: &str, answers: [&str; 2]) -> Self {
-        About {
+        TaskText {
             title: title.to_owned(),
             operation: operation.to_owned(),
             summary: summary.to_owned(),
@@ -28,6 +29,6 @@ impl About {
 
     /// What can be said of a structure of which only the name is known.
     pub fn named(name: &str) -> Self {
-        About::new(name, name, "a data structure that is not built in", ["no", "yes"])
+        TaskText::new(name, name, "a data structure that is not built in", ["no", "yes"])
     }
 }
