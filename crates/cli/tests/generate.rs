@@ -133,7 +133,10 @@ fn trouble_is_one_line_and_leaves_no_file() {
         ("--task dsu --nodes 20000000 --ops 1 --out a.st", "at most 2^24"),
         ("--task dsu --nodes 20 --ops 0 --out a.st", "ops = 0"),
         ("--task dsu --nodes 20 --count 0 --out a.st", "count = 0"),
-        ("--task stack --nodes 20 --out a.st", "there is no task 'stack'; expected one of dsu, lct"),
+        (
+            "--task stack --nodes 20 --out a.st",
+            "there is no task 'stack'; expected one of dsu, lct",
+        ),
         (
             "--task dsu --nodes 4 --operations same.csv --out a.st",
             "same.csv: line 2: u and v are both 2",

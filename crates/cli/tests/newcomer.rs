@@ -32,7 +32,10 @@ fn models_and_tasks_are_listed_in_a_line_each() {
     assert_eq!(found["in_paper"], true);
     let json: serde_json::Value = serde_json::from_str(&stdout(here, "tasks --json")).unwrap();
     let found = json.as_array().unwrap().iter().find(|task| task["name"] == "heap").unwrap();
-    assert_eq!((&found["operations"][1]["name"], &found["machine"]), (&"pop_min".into(), &true.into()));
+    assert_eq!(
+        (&found["operations"][1]["name"], &found["machine"]),
+        (&"pop_min".into(), &true.into())
+    );
 }
 
 #[test]
