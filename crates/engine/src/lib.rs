@@ -1,5 +1,23 @@
 //! The pointer graph network on the CPU: forward, backward, Adam and free rollouts. The paper's ten
-//! models are points of one [`Config`] space. The engine knows sequences, not experiments.
+//! models are points of one [`Config`] space; [`MachineNet`] is the network of learned machines.
+//!
+//! Train a model on a disjoint-set union, then use it as a data structure:
+//!
+//! ```
+//! use pgn_engine::{Config, Model, Trainer, TrainerOptions};
+//! use pgn_structures::{Dataset, Operation, Sampling, Task};
+//!
+//! let data = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
+//! let sequences: Vec<_> = data.sequences().collect();
+//! let mut trainer = Trainer::new(Model::new(Config::preset("pgn")?, 0)?, TrainerOptions::default())?;
+//! for _ in 0..5 {
+//!     trainer.step(&sequences)?;
+//! }
+//! let mut structure = trainer.model().start(50)?;
+//! let answer = structure.apply(Operation { u: 3, v: 7 })?;
+//! println!("in different sets: {} (P = {:.2})", answer.value(), answer.probability);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! | if you want … | look at |
 //! | --- | --- |
@@ -8,8 +26,7 @@
 //! | to run it on recorded sequences | [`Model::rollout`], [`Model::replay`] |
 //! | to run it one operation at a time | [`Model::start`], [`State::apply`] |
 //! | the network of learned machines | [`MachineNet`] |
-//!
-//! `examples/train.rs` uses all but the last.
+//! | the equations of the paper in plain code | [`mod@reference`] |
 //!
 //! # Letters
 //!
@@ -19,18 +36,10 @@
 //!
 //! # Where the equations are
 //!
-//! | equation | what | file |
-//! | --- | --- | --- |
-//! | 1 | z = encoder\[e ‖ h\] | `features.rs`, `recurrent/step.rs` |
-//! | 2, 8 | h = U(z, max M(z, z')) | `aggregation/`, `recurrent/step.rs` |
-//! | 3 | y = decoder\[max z ‖ max h\] | `aggregation/`, `recurrent/step.rs` |
-//! | 4, 5 | masks | `readout.rs` |
-//! | 6 | attention | `attention.rs`, `recurrent/pointers.rs` |
-//! | 7 | symmetrised pointers | `graph.rs` |
-//!
-//! That is the paper's processor, [`ProcessorKind::Recurrent`]. [`ProcessorKind::Iterated`] has its
-//! own step, in `iterated/`, over the same kernels. [`MachineNet`], in `machine/`, is the network of
-//! learned machines: it sees a micro-step's view instead of a structure.
+//! [`mod@reference`] has a table from each equation to its plain function and to its fast path. The fast
+//! path of the paper's processor, [`ProcessorKind::Recurrent`], is in `recurrent/`;
+//! [`ProcessorKind::Iterated`] has its own step, in `iterated/`, over the same kernels; `machine/`
+//! sees a micro-step's view instead of a structure.
 
 mod adam;
 mod aggregation;
@@ -54,6 +63,7 @@ mod preset;
 mod processor;
 mod readout;
 mod recurrent;
+pub mod reference;
 mod replay;
 mod rows;
 mod search;

@@ -1,17 +1,17 @@
 //! The corners: ties, one node, a node everything points to, masks that are all alike, nothing to
 //! do, and numbers that are none.
 
-mod recurrent_in_f64;
+mod beside_reference;
 
-use pgn_engine::{Config, Example, Model, Parameters, Trainer, TrainerOptions};
-use pgn_structures::{Dataset, Operation, Sequence};
-use recurrent_in_f64::{
+use beside_reference::{
     cases::{presets, sample, variations, weights},
     compare::{assert_gradients, assert_rollout},
-    gradient::train,
-    net::Net,
-    rollout::rollout,
 };
+use pgn_engine::{
+    Config, Example, Model, Parameters, Trainer, TrainerOptions,
+    reference::{Net, rollout, train},
+};
+use pgn_structures::{Dataset, Operation, Sequence};
 
 fn preset(name: &str) -> Config {
     Config { k: 8, ..Config::preset(name).unwrap() }
@@ -33,13 +33,13 @@ fn check(what: &str, config: &Config, set: &Dataset, change: impl Fn(&mut Parame
     for seed in 0..50 {
         let mut parameters = weights(config, seed);
         change(&mut parameters);
-        let net = Net::new(&parameters);
+        let net = Net::new(config, &parameters).unwrap();
         let batch: Vec<Sequence> = set.sequences().collect();
         let options = TrainerOptions { seed, ..TrainerOptions::default() };
-        let expected = train(config, &net, &batch, options);
+        let expected = train(config, &net, &batch, options).unwrap();
         if expected.margin.least > 1e-5 {
             assert_gradients(what, config, &parameters, &batch, options, &expected);
-            let rolled = rollout(config, &net, batch[0]);
+            let rolled = rollout(config, &net, batch[0]).unwrap();
             return assert_rollout(what, config, &parameters, batch[0], &rolled);
         }
     }

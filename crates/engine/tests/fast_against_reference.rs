@@ -1,18 +1,18 @@
 //! The engine against the plain f64 reference: losses, all gradients and free rollouts, on every
 //! instruction path, for every number of nodes from 1 to 64 and several k.
-//! `reference/compare.rs` has the tolerances and why.
+//! `beside_reference/compare.rs` has the tolerances and why.
 
-mod recurrent_in_f64;
+mod beside_reference;
 
-use pgn_engine::{Config, TrainerOptions};
-use pgn_structures::{Dataset, Sequence};
-use recurrent_in_f64::{
+use beside_reference::{
     cases::{aiming_in_training, presets, sample_for, variations, weights, with_inputs},
     compare::{CLEAR, assert_gradients, assert_rollout, first_close},
-    gradient::train,
-    net::Net,
-    rollout::rollout,
 };
+use pgn_engine::{
+    Config, TrainerOptions,
+    reference::{Net, rollout, train},
+};
+use pgn_structures::{Dataset, Sequence};
 
 /// How many comparisons the reference made, and how often one was too close.
 #[derive(Debug, Default)]
@@ -53,13 +53,13 @@ fn check_gradients_with(
     for seed in 0..50 {
         let options = TrainerOptions { seed, teacher_probability, ..TrainerOptions::default() };
         let parameters = weights(config, seed);
-        let net = Net::new(&parameters);
+        let net = Net::new(config, &parameters).unwrap();
         let draw = |(i, &n): (usize, &usize)| {
             sample_for(config, ["dsu", "lct"][i % 2], n, 3 - i % 2, seed + 100 * i as u64)
         };
         let sets: Vec<Dataset> = sizes.iter().enumerate().map(draw).collect();
         let batch: Vec<Sequence> = sets.iter().map(|set| set.sequence(0)).collect();
-        let expected = train(config, &net, &batch, options);
+        let expected = train(config, &net, &batch, options).unwrap();
         tally.decisions += expected.margin.decisions;
         if expected.margin.least < CLEAR {
             tally.close += 1;
@@ -77,7 +77,7 @@ fn check_rollout(name: &str, config: &Config, n: usize, ops: usize, tally: &mut 
     let parameters = weights(config, n as u64);
     let set = sample_for(config, ["lct", "dsu"][n % 2], n, ops, n as u64);
     let sequence = set.sequence(0);
-    let expected = rollout(config, &Net::new(&parameters), sequence);
+    let expected = rollout(config, &Net::new(config, &parameters).unwrap(), sequence).unwrap();
     let close = first_close(&expected);
     tally.decisions += expected.iter().map(|step| step.margin.decisions).sum::<u64>();
     tally.close += u64::from(close.is_some());

@@ -1,16 +1,16 @@
 //! The reference's hand-written gradients against its own losses: central differences in f64, for
 //! every weight of every model. What the engine is compared with is thereby itself checked.
 
-mod recurrent_in_f64;
+mod beside_reference;
 
-use pgn_engine::Config;
-use pgn_structures::Sequence;
-use recurrent_in_f64::{
-    cases::{aiming_in_training, presets, sample_for, variations, weights, with_inputs},
-    gradient::backward,
-    net::Net,
-    unroll::{Share, unroll},
+use beside_reference::cases::{
+    aiming_in_training, presets, sample_for, variations, weights, with_inputs,
 };
+use pgn_engine::{
+    Config,
+    reference::{Net, Share, backward, unroll},
+};
+use pgn_structures::Sequence;
 
 /// The step of a difference. Its square is the error of the formula, and rounding of a loss near
 /// 1 adds 1e-16 / STEP.
@@ -77,7 +77,7 @@ fn clear_case(config: &Config, teacher_probability: f32) -> ([pgn_structures::Da
     for seed in 0..500 {
         let sequences =
             [sample_for(config, "dsu", 4, 3, seed), sample_for(config, "lct", 3, 2, seed)];
-        let net = Net::new(&weights(config, seed));
+        let net = Net::new(config, &weights(config, seed)).unwrap();
         let clear = sequences.iter().enumerate().all(|(index, set)| {
             let share = share(index, teacher_probability);
             unroll(config, &net, set.sequence(0), share, None).margin.least > CLEAR

@@ -1,12 +1,12 @@
 //! Rollouts that search for pointers by an index: exact search changes nothing, whatever the model and
 //! the number of threads.
 
-mod recurrent_in_f64;
+mod beside_reference;
 
+use beside_reference::cases::weights;
 use pgn_engine::{AttentionInput, Config, Lsh, Model, Search};
 use pgn_structures::{Operation, Rng};
 use rayon::ThreadPoolBuilder;
-use recurrent_in_f64::cases::weights;
 
 /// Pointers after some operations on `n` nodes.
 fn pointers(model: &Model, search: Search, n: u32) -> Vec<Vec<u32>> {

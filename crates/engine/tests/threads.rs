@@ -1,16 +1,15 @@
 //! The same bits for any number of threads, in training and in rollouts, and rollouts of structures
 //! that are spread over threads against the reference.
 
-mod recurrent_in_f64;
+mod beside_reference;
 
-use pgn_engine::{Config, Example, Model, Parameters, Trainer, TrainerOptions};
+use beside_reference::cases::{presets, weights};
+use pgn_engine::{
+    Config, Example, Model, Parameters, Trainer, TrainerOptions,
+    reference::{Net, rollout},
+};
 use pgn_structures::{Dataset, Operation, Rng, Sampling, Sequence, Stream, Task};
 use rayon::ThreadPoolBuilder;
-use recurrent_in_f64::{
-    cases::{presets, weights},
-    net::Net,
-    rollout::rollout,
-};
 
 /// What `work` gives with 1, 2 and 5 threads, which must be the same.
 fn on_any_number_of_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T + Sync) -> T {
@@ -105,7 +104,8 @@ fn rollouts_over_several_blocks_equal_the_reference() {
         let sequence = large.sequence();
         for (name, config) in presets(8) {
             let parameters = weights(&config, 5);
-            let expected = rollout(&config, &Net::new(&parameters), sequence);
+            let expected =
+                rollout(&config, &Net::new(&config, &parameters).unwrap(), sequence).unwrap();
             let model = Model::from_parameters(config.clone(), parameters).unwrap();
             let ours = model.rollout(Example::oracle(&config, sequence)).unwrap();
             let mut different = 0;

@@ -1,6 +1,5 @@
 //! Training: a sequence unrolled beside its ground truth, and its losses.
 
-use pgn_engine::{Config, Forcing, Pointers};
 use pgn_structures::{Rng, Sequence, Stream};
 
 use super::{
@@ -8,30 +7,47 @@ use super::{
     net::Net,
     step::{Layers, Step, binary_cross_entropy, softmax},
 };
+use crate::{Config, Forcing, Pointers};
+
+#[cfg(doc)]
+use crate::TrainerOptions;
 
 /// The losses, each unweighted, and their weighted sum.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Losses {
+    /// Of the answers, mean over operations.
     pub query: f64,
+    /// Of the pointers, divided by operations × nodes.
     pub pointers: f64,
+    /// Of the masks, divided by operations × nodes.
     pub masks: f64,
+    /// The DGM reward loss.
     pub dgm: f64,
+    /// The weighted sum.
     pub total: f64,
+    /// Right answers.
     pub right: u64,
 }
 
 /// A node that is asked where it points: α and the node whose log-probability enters a loss.
+#[derive(Clone, Debug)]
 pub struct Asked {
     /// Its pointer type.
     pub kind: usize,
+    /// The node.
     pub node: usize,
+    /// α, \[n\].
     pub alpha: Vec<f64>,
+    /// The true pointer, or the sampled one.
     pub target: usize,
 }
 
 /// A step with its truth.
+#[derive(Clone, Debug)]
 pub struct Taught {
+    /// What it computed.
     pub step: Step,
+    /// The nodes whose pointers enter a loss.
     pub asked: Vec<Asked>,
     /// ∂total / ∂ log α(target), the same for all that were asked.
     pub weight: f64,
@@ -40,26 +56,35 @@ pub struct Taught {
 /// What no derivative sees: pointers the model chose, and which answers were right (the reward).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decisions {
+    /// After every operation.
     pub pointers: Vec<Vec<usize>>,
+    /// By operation.
     pub right: Vec<bool>,
 }
 
 /// An unrolled sequence.
+#[derive(Clone, Debug)]
 pub struct Unrolled {
+    /// By operation.
     pub steps: Vec<Taught>,
+    /// Of the sequence.
     pub losses: Losses,
+    /// What was chosen on the way.
     pub decisions: Decisions,
+    /// The closest of all comparisons.
     pub margin: Margin,
 }
 
 /// What a sequence's loss depends on beside the sequence.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Share {
     /// Sequences in the batch.
     pub batch: usize,
     /// The number of this one.
     pub index: usize,
+    /// The baseline of the DGM reward.
     pub running_accuracy: f64,
+    /// As in [`TrainerOptions`].
     pub seed: u64,
     /// Steps of Adam so far.
     pub adam_steps: u64,
@@ -67,7 +92,9 @@ pub struct Share {
     pub teacher_probability: f32,
 }
 
-/// Unrolls a sequence; with `fixed` decisions, those are taken instead of the model's own.
+/// Unrolls a sequence that fits the config beside its truth: teacher forcing, or the model's own,
+/// free or sampled pointers ([`Forcing`]). With `fixed` decisions, those are taken instead of the
+/// model's own.
 pub fn unroll(
     config: &Config,
     net: &Net,
@@ -193,15 +220,15 @@ pub fn unroll(
 }
 
 /// How many times a node with this mask counts in the mask loss.
-pub fn mask_weight(config: &Config, mask: u8) -> f64 {
+pub(super) fn mask_weight(config: &Config, mask: u8) -> f64 {
     if mask == 0 { config.visited_weight.into() } else { 1.0 }
 }
 
 /// The true pointers after operation t, of all types, one after the other.
-pub fn true_pointers(config: &Config, sequence: Sequence, t: usize) -> Vec<usize> {
+pub(super) fn true_pointers(config: &Config, sequence: Sequence, t: usize) -> Vec<usize> {
     let mut all = sequence.pointers_after(t).to_vec();
     for name in &config.pointer_types {
-        all.extend_from_slice(sequence.fields_after(t).pointer(name).unwrap());
+        all.extend_from_slice(sequence.fields_after(t).pointer(name).unwrap_or_default());
     }
     all.into_iter().map(|node| node as usize).collect()
 }

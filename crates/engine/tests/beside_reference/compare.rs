@@ -13,7 +13,7 @@
 use pgn_engine::{Config, Example, Model, Parameters, SimdLevel, Trainer, TrainerOptions};
 use pgn_structures::Sequence;
 
-use super::{gradient::Outcome, rollout::Rolled};
+use pgn_engine::reference::{Outcome, Rolled};
 
 /// Comparisons decided by less than this are within reach of rounding.
 pub const CLEAR: f64 = 1e-6;

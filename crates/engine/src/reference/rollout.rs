@@ -1,6 +1,5 @@
 //! Free rollouts: the model reads its own masks and pointers.
 
-use pgn_engine::{Config, Pointers, TestLayers};
 use pgn_structures::{Operation, Sequence};
 
 use super::{
@@ -9,18 +8,25 @@ use super::{
     step::{Layers, Step},
     unroll::true_pointers,
 };
+use crate::{Config, Error, Example, Pointers, TestLayers};
 
 /// What one operation gave.
+#[derive(Clone, Debug)]
 pub struct Rolled {
+    /// The answer's.
     pub logit: f64,
+    /// \[n\]; empty in models without masks.
     pub mask_logits: Vec<f64>,
+    /// \[n\], after the operation.
     pub pointers: Vec<usize>,
     /// The closest threshold or argmax of this operation.
     pub margin: Margin,
 }
 
-/// Rolls a sequence out.
-pub fn rollout(config: &Config, net: &Net, sequence: Sequence) -> Vec<Rolled> {
+/// Rolls a sequence out freely: the model reads its own masks and pointers (equations 5 to 7);
+/// models that are given pointers read the truth's.
+pub fn rollout(config: &Config, net: &Net, sequence: Sequence) -> Result<Vec<Rolled>, Error> {
+    Example::oracle(config, sequence).check(config)?;
     let layers = Layers::new(config, net);
     let n = sequence.nodes();
     let kinds = 1 + config.pointer_types.len();
@@ -58,7 +64,7 @@ pub fn rollout(config: &Config, net: &Net, sequence: Sequence) -> Vec<Rolled> {
         rolled.push(Rolled { logit, mask_logits, pointers: pointers[..n].to_vec(), margin });
         h = step.h;
     }
-    rolled
+    Ok(rolled)
 }
 
 /// How often the processor is applied: in proportion to log n or to the depth of u and v, rounded

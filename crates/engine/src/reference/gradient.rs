@@ -1,24 +1,33 @@
 //! Back-propagation through time, layer by layer in the reverse of `step.rs`.
 
-use pgn_engine::{AttentionInput, Config, TrainerOptions};
 use pgn_structures::Sequence;
 
 use super::{
     Margin, Rows, add_to, concat,
     net::Net,
-    step::{Pass, attention, processors, sigmoid},
+    step::{Attention, Pass, attention, processors, sigmoid},
     unroll::{Losses, Share, Taught, Unrolled, mask_weight, unroll},
 };
+use crate::{AttentionInput, Config, Error, Example, TrainerOptions};
 
 /// A batch's losses, their gradients, and the closest comparison they hang on.
+#[derive(Clone, Debug)]
 pub struct Outcome {
+    /// Means over the batch.
     pub losses: Losses,
+    /// Of their weighted sum.
     pub gradient: Net,
+    /// Below the rounding of f32, the engine may differ.
     pub margin: Margin,
 }
 
-/// What [`pgn_engine::Trainer::gradients`] computes, for a trainer that has taken no step.
-pub fn train(config: &Config, net: &Net, batch: &[Sequence], options: TrainerOptions) -> Outcome {
+/// What [`Trainer::gradients`](crate::Trainer::gradients) computes, for a trainer that has taken no step.
+pub fn train(
+    config: &Config,
+    net: &Net,
+    batch: &[Sequence],
+    options: TrainerOptions,
+) -> Result<Outcome, Error> {
     let TrainerOptions { seed, teacher_probability, .. } = options;
     let mut outcome = Outcome {
         losses: Losses::default(),
@@ -26,6 +35,7 @@ pub fn train(config: &Config, net: &Net, batch: &[Sequence], options: TrainerOpt
         margin: Margin::default(),
     };
     for (index, &sequence) in batch.iter().enumerate() {
+        Example::oracle(config, sequence).check(config)?;
         let share = Share {
             batch: batch.len(),
             index,
@@ -45,10 +55,11 @@ pub fn train(config: &Config, net: &Net, batch: &[Sequence], options: TrainerOpt
         sum.right += one.right;
         outcome.margin.join(unrolled.margin);
     }
-    outcome
+    Ok(outcome)
 }
 
-/// Adds the gradients of an unrolled sequence.
+/// Back-propagation through time: adds the gradients of an unrolled sequence, equation by equation
+/// in the reverse order.
 pub fn backward(
     config: &Config,
     net: &Net,
@@ -135,9 +146,9 @@ fn pass_backward(
         let input = pass.m.iter().fold(pass.x[i].clone(), |parts, m| concat(&parts, &m[i]));
         let d_input = net.linear_backward(update, &input, &d_update, gradient);
         add_to(&mut d_x[i], &d_input[..k]);
-        for (head, message) in messages.iter().enumerate() {
-            let d_m = &d_input[(head + 1) * k..][..k];
-            for (j, shares) in &pass.heard[head][i] {
+        for (channel, message) in messages.iter().enumerate() {
+            let d_m = &d_input[(channel + 1) * k..][..k];
+            for (j, shares) in &pass.heard[channel][i] {
                 if shares.iter().any(|&share| share != 0.0) {
                     let d_message: Vec<f64> = (0..k).map(|d| shares[d] * d_m[d]).collect();
                     let input = concat(&pass.x[i], &pass.x[*j]);
@@ -163,6 +174,7 @@ fn attention_backward(
     let (step, k) = (&taught.step, config.k);
     let n = step.z.len();
     for (kind, (query, key)) in attention(config).into_iter().enumerate() {
+        let Attention { q, key: keys, .. } = &step.attention[kind];
         let mut d_q = vec![vec![0.0; k]; n];
         let mut d_key = vec![vec![0.0; k]; n];
         for asked in taught.asked.iter().filter(|asked| asked.kind == kind) {
@@ -171,8 +183,8 @@ fn attention_backward(
                 let d_log = if j == asked.target { 1.0 } else { 0.0 } - asked.alpha[j];
                 let d_score = taught.weight * d_log;
                 for d in 0..k {
-                    d_q[asked.node][d] += d_score * step.key[kind][j][d];
-                    d_key[j][d] += d_score * step.q[kind][asked.node][d];
+                    d_q[asked.node][d] += d_score * keys[j][d];
+                    d_key[j][d] += d_score * q[asked.node][d];
                 }
             }
         }
