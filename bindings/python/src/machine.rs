@@ -267,7 +267,7 @@ impl MachineMemory {
     fn value(&self, node: NodeArg) -> PyResult<Option<(f64, f64, Option<Node>)>> {
         let node = node.get(self.len())?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(held.1.as_ref().map(|values| values.of(node)))
+        Ok(held.1.as_ref().and_then(|values| values.of(node)))
     }
 
     /// A pointer field of every node; nil as `None`.

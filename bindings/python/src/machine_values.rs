@@ -75,19 +75,19 @@ impl NodeValues {
         }
     }
 
-    /// The value of a node, the aggregate below it, and the node where that is.
-    pub fn of(&self, node: Node) -> (f64, f64, Option<Node>) {
-        match self {
-            NodeValues::Sum(values) => (values.value(node).0, values.aggregate(node).0, None),
+    /// The value of a node, if it exists, the aggregate below it, and the node where that is.
+    pub fn of(&self, node: Node) -> Option<(f64, f64, Option<Node>)> {
+        Some(match self {
+            NodeValues::Sum(values) => (values.value(node)?.0, values.aggregate(node)?.0, None),
             NodeValues::Min(values) => {
-                let Min(found) = values.aggregate(node);
-                (values.value(node).0.value, found.value, Some(found.node))
+                let Min(found) = values.aggregate(node)?;
+                (values.value(node)?.0.value, found.value, Some(found.node))
             }
             NodeValues::Max(values) => {
-                let Max(found) = values.aggregate(node);
-                (values.value(node).0.value, found.value, Some(found.node))
+                let Max(found) = values.aggregate(node)?;
+                (values.value(node)?.0.value, found.value, Some(found.node))
             }
-        }
+        })
     }
 }
 

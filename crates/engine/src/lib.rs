@@ -69,6 +69,7 @@ mod rows;
 mod search;
 mod simd;
 mod state;
+mod streams;
 mod trainer;
 
 pub use aggregation::Aggregation;

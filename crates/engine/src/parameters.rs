@@ -5,10 +5,10 @@
 
 use std::{ops::Range, path::Path};
 
-use pgn_structures::{Rng, Stream, files::atomic_write};
+use pgn_structures::{Rng, files::atomic_write};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-use crate::{Config, Error, processor::Design};
+use crate::{Config, Error, processor::Design, streams};
 
 /// The weights, in the order of their random streams. Names may be added at the end; the order
 /// never changes, since initial models depend on it.
@@ -109,7 +109,7 @@ impl Parameters {
         let mut last = (0, 1);
         for tensor in &parameters.tensors {
             let values = &mut parameters.values[tensor.range.clone()];
-            let key = |number: u64, part| [seed, Stream::Weights.number(), number, part];
+            let key = |number: u64, part| [seed, streams::WEIGHTS.number(), number, part];
             match tensor.shape[..] {
                 [fan_out, fan_in] => {
                     let number = stream_number(tensor.name);

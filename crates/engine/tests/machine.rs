@@ -85,7 +85,7 @@ fn gradients_are_finite_differences_of_the_plain_loss() {
         let machine = machine(name);
         let settings = MachineSettings { k: 8, rounds: 3, cap: 1.5 };
         let net = MachineNet::new(machine.signature().clone(), settings, 4).unwrap();
-        let pairs: Vec<_> = machine.consistent().into_iter().step_by(37).collect();
+        let pairs: Vec<_> = machine.consistent().iter().step_by(37).cloned().collect();
         let batch = refs(&pairs);
         let trainer = Trainer::new(net.clone(), options(1e-3)).unwrap();
         let (losses, gradients) = trainer.gradients(&batch).unwrap();
@@ -131,7 +131,7 @@ fn divergence() {
     let pairs = machine.consistent();
     let net = MachineNet::new(machine.signature().clone(), MachineSettings::default(), 0).unwrap();
     let mut trainer = Trainer::new(net, options(1e38)).unwrap();
-    let error = (0..20).find_map(|_| trainer.step(&refs(&pairs)).err());
+    let error = (0..20).find_map(|_| trainer.step(&refs(pairs)).err());
     assert!(matches!(error, Some(Error::Diverged(_))), "{error:?}");
     let before = trainer.state();
     assert_eq!(trainer.step(&[]).unwrap().total, 0.0);
@@ -186,15 +186,15 @@ fn training_resumes_with_the_same_bits_and_files_hold_a_network() {
     let net = || MachineNet::new(machine.signature().clone(), settings, 7).unwrap();
     let mut through = Trainer::new(net(), options(1e-2)).unwrap();
     for _ in 0..20 {
-        through.step(&refs(&pairs)).unwrap();
+        through.step(&refs(pairs)).unwrap();
     }
     let mut first = Trainer::new(net(), options(1e-2)).unwrap();
     for _ in 0..8 {
-        first.step(&refs(&pairs)).unwrap();
+        first.step(&refs(pairs)).unwrap();
     }
     let mut second = Trainer::resume(net(), options(1e-2), first.state()).unwrap();
     for _ in 8..20 {
-        second.step(&refs(&pairs)).unwrap();
+        second.step(&refs(pairs)).unwrap();
     }
     assert_eq!(second.state(), through.state());
 
@@ -213,7 +213,7 @@ fn views_and_settings_that_do_not_fit_are_refused() {
     let machine = machine("dsu");
     let signature = machine.signature();
     let net = MachineNet::new(signature.clone(), MachineSettings::default(), 0).unwrap();
-    let (good, action) = machine.consistent().swap_remove(3);
+    let (good, action) = machine.consistent()[3].clone();
     let spoil = |change: fn(&mut View)| {
         let mut view = good.clone();
         change(&mut view);

@@ -62,7 +62,7 @@ struct Large {
 
 impl Large {
     fn new(n: usize, ops: usize) -> Large {
-        let mut rng = Rng::new([n as u64, Stream::Test.number(), 0, 0]);
+        let mut rng = Rng::new([n as u64, Stream::TEST.number(), 0, 0]);
         Large {
             priorities: (0..n).map(|_| rng.unit_f32()).collect(),
             operations: (0..ops).map(|_| Operation::sample(n as u32, &mut rng)).collect(),

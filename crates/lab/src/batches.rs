@@ -1,6 +1,6 @@
 //! Which sequences go into which Adam step.
 
-use pgn_structures::Stream;
+use crate::streams;
 
 /// The order in which an epoch goes through `count` sequences, to be cut into batches.
 ///
@@ -10,7 +10,7 @@ use pgn_structures::Stream;
 pub fn order(seed: u64, epoch: u64, count: usize, batch: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     if batch < count {
-        let mut rng = Stream::Batches.rng(seed, count as u64, epoch);
+        let mut rng = streams::BATCHES.rng(seed, count as u64, epoch);
         for last in (1..count).rev() {
             order.swap(last, rng.below(last as u32 + 1) as usize);
         }

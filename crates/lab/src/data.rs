@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use pgn_engine::{Example, Pointers};
-use pgn_structures::{Dataset, Sampling, Split, Stream, Task};
+use pgn_structures::{Dataset, Fields, Sampling, Split, Task};
 
-use crate::{Examples, Result, RunConfig, TestConfig, files, teacher::Teacher};
+use crate::{Examples, Result, RunConfig, TestConfig, files, streams, teacher::Teacher};
 
 /// Training and validation sequences of a run, and the means to make its test sets.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Data {
     /// Replaces the training sequences by fresh ones, which depend on the run's seed and the
     /// epoch alone.
     pub fn refresh(&mut self, config: &RunConfig, epoch: u64) -> Result<()> {
-        let mut rng = Stream::Fresh.rng(config.seed, 0, epoch);
+        let mut rng = streams::FRESH.rng(config.seed, 0, epoch);
         let seed = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
         self.train = self.sample(config, Split::Train, seed, config.data.sequences)?;
         Ok(())
@@ -107,11 +107,13 @@ impl Data {
     }
 
     /// A data set, with the pointers that the run's model is given on it.
-    pub fn examples(&self, set: Dataset) -> Result<Examples> {
-        let set = match self.reads_fields && set.fields.is_empty() {
-            true => set.with_fields(&self.task)?,
-            false => set,
-        };
+    pub fn examples(&self, mut set: Dataset) -> Result<Examples> {
+        if !self.reads_fields {
+            // They would triple the memory of a run.
+            set.fields = Fields::default();
+        } else if set.fields.is_empty() {
+            set = set.with_fields(&self.task)?;
+        }
         Ok(match &self.given {
             Given::Nobodys => set.into(),
             Given::Truths => Examples::oracle(set),
@@ -137,5 +139,26 @@ impl Data {
             self.examples(Dataset::sample(&self.task, &sampling)?)
         };
         config.data.nodes.iter().zip(&config.data.ops).enumerate().map(of_size).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file from elsewhere may hold other fields than the structure would have.
+    #[test]
+    fn fields_of_a_file_are_those_that_are_trained_on() {
+        let task = Task::named("lct").unwrap();
+        let sampling = Sampling { count: 2, ..Sampling::paper(5) };
+        let mut set = Dataset::sample(&task, &sampling).unwrap().with_fields(&task).unwrap();
+        set.fields.pointers[0].values.fill(3);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("elsewhere.safetensors");
+        set.save(&path).unwrap();
+        let settings = toml::toml! { task = "lct" network = { pointer_types = ["left"] } };
+        let config = RunConfig::resolve(settings).unwrap();
+        let data = Data::tests_only(&config, &task, folder.path()).unwrap();
+        assert_eq!(data.file(&path).unwrap().set, set);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgn_structures::{Dataset, Fields, Task, files::read_regular};
+use pgn_structures::{Dataset, Task, files::read_regular};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{Error, FormatVersion, Result, seal};
@@ -95,9 +95,7 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
 
 /// Reads a data-set file and refuses one of another task.
 pub fn data_set(path: &Path, task: &Task) -> Result<Dataset> {
-    let mut set = Dataset::load(path)?;
-    // No model reads further fields, and they would triple the memory of a run.
-    set.fields = Fields::default();
+    let set = Dataset::load(path)?;
     if set.task != task.name() {
         return Err(Error::file(
             path,

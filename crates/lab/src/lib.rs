@@ -60,6 +60,7 @@ mod settings;
 mod stop;
 mod story;
 mod stream;
+mod streams;
 mod sweep;
 mod sweep_tables;
 mod table;

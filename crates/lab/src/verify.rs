@@ -5,11 +5,11 @@
 //! states can all be tried.
 
 use pgn_engine::Model;
-use pgn_structures::{Node, Operation, OwnedTransition, Rng, Stream, Task, forest, random_forest};
+use pgn_structures::{Node, Operation, OwnedTransition, Rng, Task, forest, random_forest};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::{Error, Result};
+use crate::{Error, Result, streams};
 
 /// A transition that a model gets wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -195,7 +195,7 @@ pub fn verify_shape(
     pairs: u64,
     seed: u64,
 ) -> Result<Verdict> {
-    let mut rng = Stream::Verification.rng(seed, nodes as u64, shape as u64);
+    let mut rng = streams::VERIFICATION.rng(seed, nodes as u64, shape as u64);
     let mut trial = Trial::new(model, task, shape.name(), nodes)?;
     let mut pointers = shape.make(nodes, &mut rng);
     let last = nodes as Node - 1;

@@ -8,6 +8,7 @@ use crate::{Action, Machine, View};
 
 /// The outcome of comparing a policy, such as a network, with a program on every consistent view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The program's name.
     pub program: String,
@@ -23,7 +24,7 @@ pub struct Certificate {
     pub views: usize,
     /// On how many of them the policy does what the program does.
     pub right: usize,
-    /// The same by state, with what each state looks at.
+    /// Both counts by state, with what each state looks at.
     pub states: Vec<StateReport>,
     /// The first views on which they differ, at most [`Certificate::MOST_FAILURES`].
     pub failures: Vec<Failure>,
@@ -33,6 +34,7 @@ pub struct Certificate {
 
 /// The part of a certificate that is about one state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StateReport {
     /// The state.
     pub state: String,
@@ -46,6 +48,7 @@ pub struct StateReport {
 
 /// A view on which the policy differs from the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Failure {
     /// A picture of the view.
     pub view: String,
@@ -76,7 +79,7 @@ impl Certificate {
 /// # Ok::<(), pgn_machines::Error>(())
 /// ```
 pub fn certify(machine: &Machine, policy: impl FnMut(&View) -> Action) -> Certificate {
-    certify_on(machine, &machine.consistent(), policy)
+    certify_on(machine, machine.consistent(), policy)
 }
 
 /// [`certify`] on views that have been enumerated already, by [`Machine::consistent`].

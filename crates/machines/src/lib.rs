@@ -6,10 +6,30 @@
 //! written is an [`Action`]. There are finitely many views, so that a network which maps each to
 //! the program's action is exact for every n and every sequence of operations.
 //!
+//! ```
+//! use pgn_machines::{Machine, Outcome, Store, certify, programs};
+//!
+//! // A pairing heap over five nodes; nodes 0 and 1 are heaps, the others can be inserted.
+//! let heap = Machine::new(programs::named("heap").unwrap())?;
+//! let mut store = Store::new(heap.signature(), &[0.0, 0.0, 0.7, 0.2, 0.5]);
+//! for node in 2..5 {
+//!     heap.run_program(&mut store, heap.operation("insert")?, &[0, node])?;
+//! }
+//! let least = heap.run_program(&mut store, heap.operation("pop_min")?, &[0])?;
+//! assert_eq!(least, Outcome::Node(Some(3)));
+//!
+//! // Whatever agrees with the program on these few views is a pairing heap for every n.
+//! assert_eq!(heap.consistent().len(), 87);
+//! assert!(certify(&heap, |view| heap.action(view).unwrap()).certified);
+//! # Ok::<(), pgn_machines::Error>(())
+//! ```
+//!
 //! | if you want … | look at |
 //! | --- | --- |
 //! | a data structure of your own | [`Definition`], [`Program`], [`Memory`], [`Signature`] |
+//! | a program as a task for other models | [`task`], [`programs::build_in_tasks`] |
 //! | pairs to train on | [`Machine::consistent`], [`Machine::traces`] |
+//! | to run a program | [`interpret`], [`Machine::run_program`] |
 //! | to run a network | [`Machine::run`] with any function from views to actions |
 //! | to prove a network right | [`certify`] |
 //! | speed | [`Compiled`], [`Memoised`] |
@@ -49,7 +69,7 @@ pub use lens::{Lens, Path, PathRead, Read};
 pub use machine::{Machine, Outcome};
 pub use memory::Memory;
 pub use program::{Call, Program};
-pub use signature::{Control, Halt, OperationSignature, Signature, State};
+pub use signature::{Control, Halt, OperationSignature, Signature, StateSignature};
 pub use soundness::Trial;
 pub use store::Store;
 pub use structure::task;

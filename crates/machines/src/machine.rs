@@ -13,6 +13,9 @@ use crate::{
     View, Write, consistent, interpret,
 };
 
+/// What random runs of programs are drawn from: nodes, index of the sequence.
+pub(crate) const RUNS: Stream = Stream::numbered(22);
+
 /// How an operation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -141,8 +144,8 @@ impl Machine {
     }
 
     /// Every consistent view on which the program is defined, with its action, by state.
-    pub fn consistent(&self) -> Vec<(View, Action)> {
-        self.consistent.to_vec()
+    pub fn consistent(&self) -> &[(View, Action)] {
+        &self.consistent
     }
 
     /// The different views met in these operations, with the program's actions, in the order in
@@ -178,7 +181,7 @@ impl Machine {
         let mut met = HashSet::new();
         let mut pairs = Vec::new();
         for sequence in 0..sequences {
-            let mut rng = Stream::Machines.rng(seed, nodes as u64, sequence);
+            let mut rng = RUNS.rng(seed, nodes as u64, sequence);
             let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
             let mut store = Store::new(self.signature(), &keys);
             for _ in 0..operations {
@@ -207,7 +210,7 @@ impl Machine {
         self.run_with(store, &mut (), operation, arguments, policy)
     }
 
-    /// The same with values of nodes.
+    /// [`Machine::run`] on nodes with values.
     pub fn run_with(
         &self,
         store: &mut Store,
@@ -229,7 +232,7 @@ impl Machine {
         self.run_program_with(store, &mut (), operation, arguments)
     }
 
-    /// The same with values of nodes.
+    /// [`Machine::run_program`] on nodes with values.
     pub fn run_program_with(
         &self,
         store: &mut Store,

@@ -18,6 +18,7 @@ use crate::values;
 /// assert_eq!(signature.states.len(), 2);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Signature {
     /// The program's name, as in `--task`.
     pub name: String,
@@ -40,13 +41,14 @@ pub struct Signature {
     /// Small fields of the controller, such as a return address, each with its values.
     pub controls: Vec<Control>,
     /// Where the program can be.
-    pub states: Vec<State>,
+    pub states: Vec<StateSignature>,
     /// What a user can ask for.
     pub operations: Vec<OperationSignature>,
 }
 
 /// A small field of the controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Control {
     /// Its name.
     pub name: String,
@@ -56,7 +58,8 @@ pub struct Control {
 
 /// A state of the controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct State {
+#[non_exhaustive]
+pub struct StateSignature {
     /// Its name.
     pub name: String,
     /// The result, if an operation ends here. A halting state has no step.
@@ -79,6 +82,7 @@ pub enum Halt {
 
 /// An operation: where it starts, and what it is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OperationSignature {
     /// Its name.
     pub name: String,
@@ -152,7 +156,7 @@ impl Signature {
 
     /// With these states.
     pub fn states(mut self, names: &[&str]) -> Self {
-        let new = names.iter().map(|name| State { name: name.to_string(), halt: None });
+        let new = names.iter().map(|name| StateSignature { name: name.to_string(), halt: None });
         self.states.extend(new);
         self
     }
@@ -161,7 +165,7 @@ impl Signature {
     pub fn halt(mut self, name: &str, halt: Halt) -> Self {
         match self.states.iter_mut().find(|state| state.name == name) {
             Some(state) => state.halt = Some(halt),
-            None => self.states.push(State { name: name.to_string(), halt: Some(halt) }),
+            None => self.states.push(StateSignature { name: name.to_string(), halt: Some(halt) }),
         }
         self
     }
@@ -211,6 +215,7 @@ impl Signature {
 
     /// What is wrong with it, if anything, in one sentence.
     pub fn check(&self) -> Result<(), String> {
+        crate::compile::check_names(self)?;
         let name = &self.name;
         let too_many = |what: &str, count: usize, most: usize| {
             Err(format!("program `{name}` has {count} {what}; at most {most} are supported"))

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use pgn_structures::Stream;
-
 use crate::consistent::Consistency;
+use crate::machine::RUNS;
 use crate::{Action, Error, Machine, Result, Seen, Signature, Store, View};
 
 /// Random runs on which the assumptions of a certificate are tested.
@@ -27,12 +26,13 @@ impl Machine {
     /// Gives the number of different views met. An error shows what was found.
     pub fn test_assumptions(&self, trial: Trial) -> Result<usize> {
         let signature = self.signature();
-        let consistent: HashMap<View, Action> = self.consistent().into_iter().collect();
+        let consistent: HashMap<&View, &Action> =
+            self.consistent().iter().map(|(view, action)| (view, action)).collect();
         let sentences = self.program().invariants();
         let mut met: HashMap<View, ()> = HashMap::new();
         let mut nodes = Vec::new();
         for sequence in 0..trial.sequences {
-            let mut rng = Stream::Machines.rng(trial.seed, trial.nodes as u64, sequence);
+            let mut rng = RUNS.rng(trial.seed, trial.nodes as u64, sequence);
             let keys: Vec<f32> = (0..trial.nodes).map(|_| rng.unit_f32()).collect();
             let mut store = Store::new(signature, &keys);
             for _ in 0..trial.operations {

@@ -33,7 +33,7 @@ impl Store {
         Store::with_ranks(signature, keys.iter().map(|&key| ordered(key)).collect())
     }
 
-    /// The same with keys that are numbers.
+    /// A store whose keys are whole numbers.
     pub fn with_ranks(signature: &Signature, keys: Vec<u32>) -> Self {
         let fields = signature.pointers.len();
         let stride = fields + usize::from(!signature.bits.is_empty());
@@ -64,29 +64,34 @@ impl Store {
         self.keys.is_empty()
     }
 
-    /// A pointer field of a node.
+    /// A pointer field of a node; nil too if there is no such node or field.
     pub fn pointer(&self, node: Node, field: usize) -> Option<Node> {
-        node_of(self.words[node as usize * self.stride + field])
+        let node = self.words.get(node as usize * self.stride..)?.get(..self.fields)?;
+        node_of(*node.get(field)?)
     }
 
-    /// A bit of a node.
+    /// A bit of a node; false too if there is no such node or bit.
     pub fn bit(&self, node: Node, bit: usize) -> bool {
-        self.words[node as usize * self.stride + self.fields] >> bit & 1 == 1
+        let exists = (node as usize) < self.len() && self.stride > self.fields && bit < 32;
+        exists && self.words[node as usize * self.stride + self.fields] >> bit & 1 == 1
     }
 
-    /// Whether the key of `a` is less than that of `b`.
+    /// Whether the key of `a` is less than that of `b`; false if one of them does not exist.
     pub fn less(&self, a: Node, b: Node) -> bool {
-        self.keys[a as usize] < self.keys[b as usize]
+        let key = |node: Node| self.keys.get(node as usize);
+        key(a).zip(key(b)).is_some_and(|(a, b)| a < b)
     }
 
-    /// A register.
+    /// A register; nil too if there is no such register.
     pub fn register(&self, register: usize) -> Option<Node> {
-        node_of(self.registers[register])
+        node_of(*self.registers.get(register)?)
     }
 
-    /// Changes the key of a node: for a host that reuses nodes.
+    /// Changes the key of a node, if it exists: for a host that reuses nodes.
     pub fn set_key(&mut self, node: Node, rank: u32) {
-        self.keys[node as usize] = rank;
+        if let Some(key) = self.keys.get_mut(node as usize) {
+            *key = rank;
+        }
     }
 
     /// The nodes that the last operation visited.
@@ -166,17 +171,17 @@ impl Memory for Store {
 
     #[inline]
     fn pointer(&mut self, node: Node, field: usize) -> Option<Node> {
-        Store::pointer(self, node, field)
+        node_of(self.words[node as usize * self.stride + field])
     }
 
     #[inline]
     fn bit(&mut self, node: Node, bit: usize) -> bool {
-        Store::bit(self, node, bit)
+        self.words[node as usize * self.stride + self.fields] >> bit & 1 == 1
     }
 
     #[inline]
     fn less(&mut self, a: Node, b: Node) -> bool {
-        Store::less(self, a, b)
+        self.keys[a as usize] < self.keys[b as usize]
     }
 
     #[inline]
@@ -215,7 +220,16 @@ impl Memory for Store {
 
 #[cfg(test)]
 mod tests {
-    use super::ordered;
+    use super::{Store, ordered};
+    use crate::{Program, programs::heap};
+
+    #[test]
+    fn what_does_not_exist_is_nil() {
+        let store = Store::new(heap().signature(), &[0.1, 0.2]);
+        assert_eq!((store.pointer(2, 0), store.pointer(u32::MAX, 0)), (None, None));
+        assert_eq!((store.pointer(0, 2), store.register(99)), (None, None));
+        assert!(store.less(0, 1) && !store.less(0, 2) && !store.bit(2, 0) && !store.bit(0, 99));
+    }
 
     #[test]
     fn ranks_compare_as_floats_do() {

@@ -9,7 +9,15 @@ use pgn_structures::{
 
 use crate::{Outcome, Program, Store, interpret, programs};
 
-/// A program as a [`PointerStructure`], which the paper's models can learn.
+/// A program as a [`PointerStructure`].
+struct ProgramStructure {
+    program: Arc<dyn Program>,
+    features: Vec<Feature>,
+    store: Store,
+}
+
+/// The task of imitating a program whose operations have one or two operands each, so that the
+/// paper's models can learn it.
 ///
 /// - Its kinds of operations are the program's, each with one or two operands.
 /// - Nodes are told their key, which operand they are, and the kind of the operation.
@@ -23,15 +31,8 @@ use crate::{Outcome, Program, Store, interpret, programs};
 /// let heap = task(programs::named("heap").unwrap())?;
 /// let set = Dataset::sample(&heap, &Sampling::paper(20))?;
 /// assert!(set.operations.iter().any(|operation| operation.kind == 1)); // pop_min
-/// # Ok::<(), pgn_machines::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-struct ProgramStructure {
-    program: Arc<dyn Program>,
-    features: Vec<Feature>,
-    store: Store,
-}
-
-/// The task of imitating a program whose operations have one or two operands each.
 pub fn task(program: Arc<dyn Program>) -> crate::Result<Task> {
     let signature = program.signature();
     signature.check().map_err(crate::Error::Program)?;

@@ -84,7 +84,7 @@ impl<T: std::ops::Add<Output = T>> std::ops::Add for At<T> {
 /// use pgn_structures::Sum;
 ///
 /// let machine = Machine::new(Arc::new(lct()))?;
-/// let compiled = Compiled::new(&machine, &machine.consistent())?;
+/// let compiled = Compiled::new(&machine, machine.consistent())?;
 /// let mut store = Store::new(machine.signature(), &[0.0; 3]);
 /// let mut values = Aggregates::new(vec![Sum(1), Sum(10), Sum(100)], Sum(0));
 ///
@@ -94,7 +94,7 @@ impl<T: std::ops::Add<Output = T>> std::ops::Add for At<T> {
 /// let path = machine.operation("path_aggregate")?;
 /// let end = compiled.run_with(&mut store, &mut values, path, &[0, 2])?;
 /// assert_eq!(end, Outcome::Node(Some(2)));
-/// assert_eq!(values.aggregate(2), Sum(111));
+/// assert_eq!(values.aggregate(2), Some(Sum(111)));
 /// # Ok::<(), pgn_machines::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -111,14 +111,14 @@ impl<A: Arithmetic> Aggregates<A> {
         Aggregates { nodes: values.into_iter().map(|value| [value, value]).collect(), operand }
     }
 
-    /// The value of a node.
-    pub fn value(&self, node: Node) -> A {
-        self.nodes[node as usize][0]
+    /// The value of a node, if it exists.
+    pub fn value(&self, node: Node) -> Option<A> {
+        self.nodes.get(node as usize).map(|[value, _]| *value)
     }
 
-    /// What is aggregated over a node and everything below it in its splay tree.
-    pub fn aggregate(&self, node: Node) -> A {
-        self.nodes[node as usize][1]
+    /// What is aggregated over a node, if it exists, and everything below it in its splay tree.
+    pub fn aggregate(&self, node: Node) -> Option<A> {
+        self.nodes.get(node as usize).map(|[_, aggregate]| *aggregate)
     }
 
     /// The operand of the operations that follow.

@@ -9,7 +9,7 @@ use pgn_structures::Rng;
 fn runs_are_the_same_to_the_last_pointer() {
     for name in programs::NAMES {
         let machine = Machine::new(programs::named(name).unwrap()).unwrap();
-        let compiled = Compiled::new(&machine, &machine.consistent()).unwrap();
+        let compiled = Compiled::new(&machine, machine.consistent()).unwrap();
         println!("{name}: {} leaves, depth {}", compiled.tree().leaves(), compiled.tree().depth());
         let by_state: BTreeMap<_, _> = machine
             .signature()

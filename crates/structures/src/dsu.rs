@@ -80,7 +80,7 @@ impl Dsu {
         dsu
     }
 
-    /// The same, linking as told; empty until it is [`reset`](PointerStructure::reset).
+    /// A structure that links as told; empty until it is [`reset`](PointerStructure::reset).
     pub fn linking(linking: Linking) -> Self {
         Dsu { slots: Vec::new(), linking, weights: Vec::new() }
     }

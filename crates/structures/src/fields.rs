@@ -212,7 +212,7 @@ impl Piece<'_> {
 }
 
 impl Dataset {
-    /// The same set with all fields that `task` declares, found by replaying the operations;
+    /// This set with all fields that `task` declares, found by replaying the operations;
     /// refused where the replay gives other answers or learned pointers.
     ///
     /// Sampling leaves further fields out, as training does not read them and for a link/cut tree
@@ -324,7 +324,7 @@ impl Default for FieldRows<'_> {
     }
 }
 
-/// The same fields with the same values in these rows.
+/// Whether both have equal fields with equal values in their rows.
 impl PartialEq for FieldRows<'_> {
     fn eq(&self, other: &Self) -> bool {
         let (mine, theirs) = (self.fields, other.fields);

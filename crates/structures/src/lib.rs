@@ -1,5 +1,22 @@
 //! Classical data structures that record the pointers they move. No learning in here.
 //!
+//! A [`Task`] makes fresh structures; a [`Dataset`] has what random operations do to them.
+//!
+//! ```
+//! use pgn_structures::{Dataset, Dsu, Sampling, Statistics, Task};
+//!
+//! // A structure by itself: node 2 has the highest priority, so it becomes the root.
+//! let mut sets = Dsu::new(&[0.1, 0.4, 0.9]);
+//! assert!(sets.query_union(0, 1)? && sets.query_union(1, 2)?);
+//! assert_eq!(sets.find(0)?, 2);
+//!
+//! // The paper's training set: 70 sequences of 30 operations on 20 nodes.
+//! let set = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
+//! assert_eq!(set.sequence(0).pointers_after(29).len(), 20);
+//! assert!((0.55..0.65).contains(&Statistics::of(&set).answers_1));
+//! # Ok::<(), pgn_structures::Error>(())
+//! ```
+//!
 //! | if you want … | look at |
 //! | --- | --- |
 //! | a union-find or a dynamic forest | [`Dsu`], [`LinkCutTree`], [`RootedForest`] |
@@ -11,14 +28,6 @@
 //! | to know what is in a set | [`Statistics`], [`forest`] |
 //! | a data structure of your own | [`PointerStructure`], [`Task::new`] |
 //!
-//! ```
-//! use pgn_structures::{Dataset, Sampling, Statistics, Task};
-//!
-//! let set = Dataset::sample(&Task::named("dsu")?, &Sampling::paper(20))?;
-//! let statistics = Statistics::of(&set);
-//! assert!((0.55..0.65).contains(&statistics.answers_1));
-//! # Ok::<(), pgn_structures::Error>(())
-//! ```
 
 mod csv;
 mod cycles;

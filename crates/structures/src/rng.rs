@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// use pgn_structures::{Rng, Stream};
 ///
 /// // What sequence 3 of the training set over 20 nodes is drawn from, at seed 1:
-/// let mut rng = Rng::new([1, Stream::Train.number(), 20, 3]);
+/// let mut rng = Rng::new([1, Stream::TRAIN.number(), 20, 3]);
 /// assert!(rng.below(20) < 20);
 /// assert!((0.0..1.0).contains(&rng.unit_f32()));
 /// ```
@@ -77,76 +77,45 @@ impl Rng {
 /// What random numbers are for. Each purpose has a stream of its own, so that all models at one
 /// seed see the same data, whatever else they draw.
 ///
-/// This is the only list of streams. The numbers never change: they are part of the keys, and so
-/// of every data set and every trained model. 4 to 15 are reserved for further splits, 25 and
-/// above for other purposes.
+/// Its number never changes: it is part of the keys, and so of every data set and every trained
+/// model. A crate names the streams that it draws from; `docs/formats.md` lists all numbers.
 ///
 /// ```
 /// use pgn_structures::Stream;
 ///
-/// let mut rng = Stream::Noise.rng(7, 0, 0); // seed 7, Adam step 0, sequence 0
-/// assert_eq!(Stream::Noise.number(), 17);
+/// const NOISE: Stream = Stream::numbered(17);
+/// let mut rng = NOISE.rng(7, 0, 0); // seed 7, and two numbers that the stream documents
 /// assert!(rng.unit_f64() < 1.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u64)]
-pub enum Stream {
-    /// Training sequences: nodes, index.
-    Train = 0,
-    /// Validation sequences: nodes, index.
-    Validation = 1,
-    /// Test sequences: nodes, index.
-    Test = 2,
-    /// Priorities for operations that came from a user: nodes, index.
-    Given = 3,
-    /// Initial weights of a network: number of the tensor, part.
-    Weights = 16,
-    /// Noise while training or sampling from a network: Adam step, index of the sequence.
-    Noise = 17,
-    /// The order of batches: number of sequences, epoch.
-    Batches = 18,
-    /// Seeds of sequences that are sampled anew in every epoch: 0, epoch.
-    Fresh = 19,
-    /// Single operations to train on: Adam step, index.
-    Transitions = 20,
-    /// Random cases that a model is verified on: nodes, shape.
-    Verification = 21,
-    /// Everything that learned machines draw.
-    Machines = 22,
-    /// Which operations are teacher-forced: Adam step, index of the sequence.
-    Forcing = 23,
-    /// Hyperplanes that keys are hashed by: tables, bits of each.
-    Search = 24,
-}
+pub struct Stream(u64);
 
 impl Stream {
-    /// All streams, by number.
-    pub const ALL: [Stream; 13] = [
-        Stream::Train,
-        Stream::Validation,
-        Stream::Test,
-        Stream::Given,
-        Stream::Weights,
-        Stream::Noise,
-        Stream::Batches,
-        Stream::Fresh,
-        Stream::Transitions,
-        Stream::Verification,
-        Stream::Machines,
-        Stream::Forcing,
-        Stream::Search,
-    ];
+    /// Training sequences: nodes, index.
+    pub const TRAIN: Stream = Stream(0);
+    /// Validation sequences: nodes, index.
+    pub const VALIDATION: Stream = Stream(1);
+    /// Test sequences: nodes, index.
+    pub const TEST: Stream = Stream(2);
+    /// Priorities for operations that came from a user: nodes, index.
+    pub const GIVEN: Stream = Stream(3);
+    /// Single operations to train on: Adam step, index.
+    pub const TRANSITIONS: Stream = Stream(20);
+
+    /// The stream of this number, which no other purpose may have.
+    pub const fn numbered(number: u64) -> Stream {
+        Stream(number)
+    }
 
     /// The second part of the key of [`Rng::new`].
     pub const fn number(self) -> u64 {
-        self as u64
+        self.0
     }
 
     /// The generator of this stream at `seed`; the last two parts of its key are as documented
     /// for each stream.
     pub fn rng(self, seed: u64, third: u64, fourth: u64) -> Rng {
-        Rng::new([seed, self.number(), third, fourth])
+        Rng::new([seed, self.0, third, fourth])
     }
 }
 
@@ -171,10 +140,10 @@ impl Split {
     /// What its sequences are drawn from.
     pub const fn stream(self) -> Stream {
         match self {
-            Split::Train => Stream::Train,
-            Split::Validation => Stream::Validation,
-            Split::Test => Stream::Test,
-            Split::Given => Stream::Given,
+            Split::Train => Stream::TRAIN,
+            Split::Validation => Stream::VALIDATION,
+            Split::Test => Stream::TEST,
+            Split::Given => Stream::GIVEN,
         }
     }
 

@@ -85,7 +85,7 @@ impl RootedForest {
     /// Makes u the root of its tree; if v is in it (answer true), cuts v from its parent, else
     /// points u to v.
     ///
-    /// The same answers as `query-toggle`, given the operands in the order it would swap them
+    /// Gives the answers of `query-toggle`, given the operands in the order it would swap them
     /// into.
     pub fn toggle(&mut self, u: Node, v: Node) -> Result<bool, OperationError> {
         self.toggle_with(u, v, &mut ())

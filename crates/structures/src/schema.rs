@@ -53,13 +53,13 @@ impl Schema {
         Schema { pointers: owned(pointers), bits: owned(bits), learned: 0, shape: Shape::Forest }
     }
 
-    /// The same, with pointer field number `field` as the learned one.
+    /// This schema with pointer field number `field` as the learned one.
     pub fn learning(mut self, field: usize) -> Self {
         self.learned = field;
         self
     }
 
-    /// The same, for a structure whose learned pointers may form cycles, and which can start from
+    /// This schema for a structure whose learned pointers may form cycles, and which can start from
     /// such pointers.
     pub fn with_cycles(mut self) -> Self {
         self.shape = Shape::Any;

@@ -8,6 +8,7 @@ use crate::{Dataset, Sequence, forest};
 /// The figures by which one data set can be compared with another: shares over all sequences,
 /// steps and nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Share of operations whose answer is 1.
     #[serde(rename = "answers_one")]
@@ -18,7 +19,7 @@ pub struct Statistics {
     pub self_pointing: f64,
     /// Mean number of pointers to follow from a node until nothing changes.
     pub mean_depth: f64,
-    /// The same after the last operation of each sequence only.
+    /// The mean depth after the last operation of each sequence only.
     pub final_mean_depth: f64,
     /// The largest such number.
     pub max_depth: u32,

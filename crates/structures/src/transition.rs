@@ -153,7 +153,7 @@ impl Curriculum {
     /// Draws transition number `index` of step `step`. It depends on these and the seed alone.
     pub fn sample(&self, task: &Task, seed: u64, step: u64, index: u64) -> Result<OwnedTransition> {
         self.check()?;
-        let mut rng = Stream::Transitions.rng(seed, step, index);
+        let mut rng = Stream::TRANSITIONS.rng(seed, step, index);
         let n = self.nodes[rng.below(self.nodes.len() as u32) as usize];
         let mut structure = task.make();
         let mut priorities = vec![0.0; n];

@@ -107,8 +107,7 @@ fn seeds_splits_and_sequences_are_independent() {
             }
         }
     }
-    let numbers = Stream::ALL.map(Stream::number);
-    assert_eq!(numbers, [0, 1, 2, 3, 16, 17, 18, 19, 20, 21, 22, 23, 24]);
+    assert_eq!(Stream::TRANSITIONS.number(), 20);
     assert_eq!(Split::ALL.map(|split| split.stream().number()), [0, 1, 2, 3]);
 }
 

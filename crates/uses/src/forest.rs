@@ -74,8 +74,8 @@ impl<'a, A: Arithmetic> LearnedForest<'a, A> {
         self.operations
     }
 
-    /// The value of a node.
-    pub fn value(&self, u: Node) -> A {
+    /// The value of a node, if it exists.
+    pub fn value(&self, u: Node) -> Option<A> {
         self.values.value(u)
     }
 
@@ -108,7 +108,7 @@ impl<A: Arithmetic> DynamicForest<A> for LearnedForest<'_, A> {
 
     fn path_aggregate(&mut self, u: Node, v: Node) -> Result<Option<A>> {
         match self.run(3, &[u, v])? {
-            Outcome::Node(Some(end)) => Ok(Some(self.values.aggregate(end))),
+            Outcome::Node(Some(end)) => Ok(self.values.aggregate(end)),
             Outcome::Refused(_) => Ok(None),
             other => Err(unexpected(&other)),
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgn_machines::{Action, Signature, View};
-use pgn_structures::{Rng, Stream};
+use pgn_structures::Rng;
 use rayon::prelude::*;
 
 use super::{
@@ -203,7 +203,7 @@ fn initial(layout: &Layout, seed: u64) -> Parameters {
     for (number, (name, fan_in)) in
         [(ENCODER, 8), (MESSAGE, 4 * k), (NODE, k), (CONTROLLER, k)].into_iter().enumerate()
     {
-        let mut rng = Rng::new([seed, Stream::Weights.number(), 1000 + number as u64, 0]);
+        let mut rng = Rng::new([seed, crate::streams::WEIGHTS.number(), 1000 + number as u64, 0]);
         let values = parameters.tensor_mut(name);
         Initialisation::Lecun.draw_weights(&mut rng, fan_in, 1, values);
     }

@@ -7,7 +7,7 @@ use super::{
     Network, Tape, WeightGradients,
     forward::{Draws, Unroll},
 };
-use crate::{Example, Losses, Parameters, processor::StepInputs, simd::with_simd};
+use crate::{Example, Losses, Parameters, processor::StepInputs, simd::with_simd, streams};
 
 impl Network {
     /// The losses of a batch and the gradients of their weighted sum, for these weights. The same
@@ -28,8 +28,8 @@ impl Network {
             .map(|(index, &example)| {
                 let rng = |stream: Stream| stream.rng(inputs.seed, inputs.step, index as u64);
                 let draws = Draws {
-                    noise: rng(Stream::Noise),
-                    forcing: rng(Stream::Forcing),
+                    noise: rng(streams::NOISE),
+                    forcing: rng(streams::FORCING),
                     teacher_probability: inputs.teacher_probability,
                 };
                 let unroll = Unroll {

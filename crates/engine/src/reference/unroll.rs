@@ -1,13 +1,13 @@
 //! Training: a sequence unrolled beside its ground truth, and its losses.
 
-use pgn_structures::{Rng, Sequence, Stream};
+use pgn_structures::{Rng, Sequence};
 
 use super::{
     Margin, best,
     net::Net,
     step::{Layers, Step, binary_cross_entropy, softmax},
 };
-use crate::{Config, Forcing, Pointers};
+use crate::{Config, Forcing, Pointers, streams};
 
 #[cfg(doc)]
 use crate::TrainerOptions;
@@ -108,9 +108,9 @@ pub fn unroll(
     let per_node = per_step / n as f64;
     let weights = config.losses;
     // The key documented at `TrainerOptions::seed`'s use: one stream a sequence and step of Adam.
-    let key = [share.seed, Stream::Noise.number(), share.adam_steps, share.index as u64];
+    let key = [share.seed, streams::NOISE.number(), share.adam_steps, share.index as u64];
     let mut noise = Rng::new(key);
-    let key = [share.seed, Stream::Forcing.number(), share.adam_steps, share.index as u64];
+    let key = [share.seed, streams::FORCING.number(), share.adam_steps, share.index as u64];
     let mut forcing = Rng::new(key);
     let mut losses = Losses::default();
     let mut decisions = Decisions { pointers: Vec::new(), right: Vec::new() };

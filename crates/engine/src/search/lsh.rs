@@ -6,7 +6,7 @@
 //! highest score is the one at the smallest angle.
 
 use fearless_simd::prelude::*;
-use pgn_structures::{Node, Stream};
+use pgn_structures::Node;
 use rayon::prelude::*;
 
 use super::{Champion, Lsh};
@@ -57,7 +57,7 @@ impl Tables {
     /// Draws the hyperplanes: the same for every operation and every structure.
     fn draw(&mut self, lsh: Lsh, w: usize) {
         let Lsh { tables, bits } = lsh;
-        let mut rng = Stream::Search.rng(0, tables as u64, bits as u64);
+        let mut rng = crate::streams::SEARCH.rng(0, tables as u64, bits as u64);
         // A sum of twelve uniform numbers is as good as normal here, and the same on every machine.
         let mut draw = || (0..12).map(|_| rng.unit_f32()).sum::<f32>() - 6.0;
         self.planes = (0..tables * bits * w).map(|_| draw()).collect();

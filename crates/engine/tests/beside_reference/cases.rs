@@ -4,7 +4,7 @@ use pgn_engine::{
     Aggregation, AttentionInput, Candidates, Config, Forcing, InputGraph, LossWeights, Parameters,
     Pointers, ProcessorKind, TestLayers,
 };
-use pgn_structures::{Dataset, Edge, Feature, Operation, Rng, Sampling, Split, Stream, Task};
+use pgn_structures::{Dataset, Edge, Feature, Operation, Rng, Sampling, Split, Task};
 
 /// The paper's ten models, and points between them that use every other setting: named, for
 /// messages.
@@ -199,7 +199,7 @@ pub fn aiming_in_training(k: usize) -> Vec<(String, Config)> {
 /// that scores differ by more than rounding.
 pub fn weights(config: &Config, seed: u64) -> Parameters {
     let mut parameters = Parameters::initial(config, seed);
-    let mut rng = Rng::new([seed, Stream::Weights.number(), 1000, 0]);
+    let mut rng = Rng::new([seed, 16, 1000, 0]);
     let first = ["encoder.bias", "message.bias", "update.bias", "decoder.bias", "mask.bias"];
     let mut biases: Vec<&'static str> =
         parameters.tensors().iter().map(|tensor| tensor.name).collect();

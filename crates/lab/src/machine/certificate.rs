@@ -43,7 +43,7 @@ impl MachineCertificate {
             }
         }
         let mut found = found.into_iter();
-        let mut certificate = certify_on(machine, &pairs, |_| found.next().unwrap_or_default());
+        let mut certificate = certify_on(machine, pairs, |_| found.next().unwrap_or_default());
         certificate.weights = Some(hash(run.net()));
         Ok(MachineCertificate {
             certificate,

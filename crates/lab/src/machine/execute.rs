@@ -58,7 +58,7 @@ impl MachineRun {
     /// The network's action on every consistent view.
     pub fn table(&self) -> Result<Vec<(View, Action)>> {
         let views: Vec<View> =
-            self.machine().consistent().into_iter().map(|(view, _)| view).collect();
+            self.machine().consistent().iter().map(|(view, _)| view.clone()).collect();
         let predictions = self.net().predictions(&views.iter().collect::<Vec<_>>())?;
         let actions = predictions.into_iter().map(|prediction| prediction.action);
         Ok(views.into_iter().zip(actions).collect())

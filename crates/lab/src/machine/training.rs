@@ -9,7 +9,6 @@ use std::{
 
 use pgn_engine::{MachineLosses, MachineNet, SimdLevel, Trainer, TrainerOptions};
 use pgn_machines::{Action, Machine, View};
-use pgn_structures::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -103,13 +102,13 @@ impl Views {
         if train.is_empty() {
             return Err(Error::Config("no view was met: there is nothing to train on".into()));
         }
-        Ok(Views { met, consistent, train })
+        Ok(Views { met, consistent: consistent.to_vec(), train })
     }
 }
 
 /// The order of views in pass number `pass`.
 fn order(views: usize, seed: u64, pass: u64) -> Vec<usize> {
-    let mut rng = Stream::Batches.rng(seed, views as u64, pass);
+    let mut rng = crate::streams::BATCHES.rng(seed, views as u64, pass);
     let mut order: Vec<usize> = (0..views).collect();
     for i in (1..views).rev() {
         order.swap(i, rng.below(i as u32 + 1) as usize);

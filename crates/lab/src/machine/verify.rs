@@ -2,11 +2,11 @@
 
 use pgn_engine::Move;
 use pgn_machines::Store;
-use pgn_structures::{Dataset, Node, Operation, Stream};
+use pgn_structures::{Dataset, Node, Operation};
 use serde::Serialize;
 
 use super::{MachineRun, Mode};
-use crate::{Result, Step, Wrong};
+use crate::{Result, Step, Wrong, streams};
 
 /// How a machine did on random sequences of all of its operations, with its program as the truth.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,7 +37,7 @@ impl MachineRun {
         let signature = machine.signature();
         let mut verdict = MachineVerdict { nodes, ..MachineVerdict::default() };
         for sequence in 0..sequences {
-            let mut rng = Stream::Verification.rng(seed, nodes as u64, sequence);
+            let mut rng = streams::VERIFICATION.rng(seed, nodes as u64, sequence);
             let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
             let mut ours = Store::new(signature, &keys);
             let mut truth = ours.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::{Branch, Effect, Found, Outcome, Test, Tree};
+use super::tree::{Arm, Branch, Effect, Found, Test, Tree};
 use crate::lens::{Lens, Read};
 use crate::{Action, Error, Machine, Result, Seen, View, Write};
 
@@ -170,9 +170,7 @@ fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
     let known = known.after(lens, index);
     let outcomes = groups
         .into_iter()
-        .map(|(found, group)| {
-            Some(Outcome { found: vec![found], then: grow(lens, &group, &known)? })
-        })
+        .map(|(found, group)| Some(Arm { found: vec![found], then: grow(lens, &group, &known)? }))
         .collect::<Option<_>>()?;
     Some(Branch::Read { test, outcomes })
 }
@@ -296,12 +294,12 @@ fn entropy(group: &[&Case]) -> f64 {
 /// Joins outcomes with the same consequences, and leaves out reads that nothing depends on.
 fn simplify(branch: Branch) -> Branch {
     let Branch::Read { test, outcomes } = branch else { return branch };
-    let mut joined: Vec<Outcome> = Vec::new();
-    for Outcome { found, then } in outcomes {
+    let mut joined: Vec<Arm> = Vec::new();
+    for Arm { found, then } in outcomes {
         let then = simplify(then);
         match joined.iter_mut().find(|outcome| outcome.then == then) {
             Some(outcome) => outcome.found.extend(found),
-            None => joined.push(Outcome { found, then }),
+            None => joined.push(Arm { found, then }),
         }
     }
     let slot = match test {
@@ -324,7 +322,7 @@ fn simplify(branch: Branch) -> Branch {
 
 /// Lets what follows a new node stand for the other outcomes too, where it does the same with
 /// what was found, be it nil or a node seen before.
-fn generalise(outcomes: &mut Vec<Outcome>, slot: u8) {
+fn generalise(outcomes: &mut Vec<Arm>, slot: u8) {
     let Some(index) = outcomes.iter().position(|o| o.found.contains(&Found::New)) else { return };
     let mut general = outcomes.remove(index);
     outcomes.retain(|outcome| {

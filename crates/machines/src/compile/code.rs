@@ -4,7 +4,7 @@
 //! test of what it found are one instruction; every write names the instruction after it, so that
 //! going to the next state costs nothing; and two writes share an instruction.
 
-use super::tree::{Branch, Effect, Found, Outcome, Test, Tree};
+use super::tree::{Arm, Branch, Effect, Found, Test, Tree};
 use crate::values::{ADD, MARKS, PULL, SET};
 use crate::{Error, Result};
 
@@ -237,7 +237,7 @@ impl Writer {
         Ok(self.push(op, operands))
     }
 
-    fn switch(&mut self, control: u8, outcomes: &[Outcome]) -> Result<()> {
+    fn switch(&mut self, control: u8, outcomes: &[Arm]) -> Result<()> {
         let values = outcomes.iter().flat_map(|outcome| &outcome.found).filter_map(value_of);
         let most = values.max().unwrap_or(0);
         let table = self.code.tables.len();

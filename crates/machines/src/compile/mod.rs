@@ -8,7 +8,8 @@ mod rust;
 mod text;
 mod tree;
 
-pub use tree::{Branch, Effect, Found, Outcome as ReadOutcome, Test, Tree};
+pub(crate) use rust::check_names;
+pub use tree::{Arm, Branch, Effect, Found, Test, Tree};
 
 use code::{Code, Notes};
 use pgn_structures::Node;
@@ -24,7 +25,7 @@ use crate::{Action, Machine, Outcome, Result, Store, Values, View};
 ///
 /// let machine = Machine::new(Arc::new(dsu()))?;
 /// // The table of a network that was certified; here the program's own.
-/// let compiled = Compiled::new(&machine, &machine.consistent())?;
+/// let compiled = Compiled::new(&machine, machine.consistent())?;
 /// let mut store = Store::new(machine.signature(), &[0.1, 0.7, 0.4, 0.9]);
 /// let query_union = machine.operation("query_union")?;
 /// assert_eq!(compiled.run(&mut store, query_union, &[0, 1])?, Outcome::Answer(true));
@@ -46,7 +47,7 @@ impl Compiled {
         Compiled::weighted(machine, pairs, &|_| 1.0)
     }
 
-    /// The same, for trees that are quickest on views of large weight.
+    /// [`Compiled::new`] with trees that are quickest on views of large weight.
     pub fn weighted(
         machine: &Machine,
         pairs: &[(View, Action)],
@@ -74,7 +75,7 @@ impl Compiled {
         self.run_with(store, &mut (), operation, arguments)
     }
 
-    /// The same with values of nodes.
+    /// Carries out an operation on nodes with values.
     pub fn run_with<V: Values>(
         &self,
         store: &mut Store,

@@ -1,9 +1,9 @@
 //! Decision trees as Rust source that compiles on its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::tree::{Branch, Effect, Found, Outcome, Test, Tree};
+use super::tree::{Arm, Branch, Effect, Found, Test, Tree};
 use crate::lens::Lens;
 use crate::values::{ADD, PULL, SET};
 use crate::{Halt, Signature};
@@ -38,7 +38,7 @@ impl Source<'_> {
              //! Each function is the decision tree of a state: it reads what it needs around the\n\
              //! registers of the controller, writes, and names the next state. Nodes are numbers\n\
              //! below the number of keys; what is visited is not noted.\n\
-             #![allow(dead_code)]\n\n\
+             #![allow(dead_code, non_snake_case)]\n\n\
              /// No node.\n\
              pub const NIL: u32 = u32::MAX;\n\n"
         )
@@ -84,7 +84,7 @@ impl Source<'_> {
         for control in &signature.controls {
             text += &format!("    {}: {},\n", snake(&control.name), camel(&control.name));
         }
-        text += "}\n\n#[rustfmt::skip]\nconst START: Controller = Controller {\n";
+        text += "}\n\nconst START: Controller = Controller {\n";
         for register in &signature.registers {
             text += &format!("    {}: NIL,\n", snake(register));
         }
@@ -93,7 +93,7 @@ impl Source<'_> {
             text += &format!("    {}: {name}::{first},\n", snake(&control.name));
         }
         text += "};\n\n";
-        text += "#[rustfmt::skip]\nconst ALONE: Node = Node {\n";
+        text += "const ALONE: Node = Node {\n";
         for field in &signature.pointers {
             text += &format!("    {}: NIL,\n", snake(field));
         }
@@ -137,7 +137,7 @@ impl Source<'_> {
              /// The nodes, a key for each, and their values.\n#[derive(Clone, Debug)]\n\
              pub struct {name}<V = ()> {{\n    pub nodes: Vec<Node>,\n    pub keys: Vec<u32>,\n    \
              pub values: V,\n}}\n\nimpl<V: Values> {name}<V> {{\n    \
-             /// One node per key, all pointers nil.\n    #[rustfmt::skip]\n    \
+             /// One node per key, all pointers nil.\n        \
              pub fn new(keys: Vec<u32>, values: V) -> Self {{\n        \
              let nodes = vec![ALONE; keys.len()];\n        \
              {name} {{ nodes, keys, values }}\n    }}\n\n    \
@@ -169,11 +169,11 @@ impl Source<'_> {
                 settings.push(format!("{} = {kind}::{value}", snake(&control.name)));
             }
             let settings: String =
-                settings.iter().map(|setting| format!("        c.{setting};\n")).collect();
+                settings.iter().map(|setting| format!("        c_.{setting};\n")).collect();
             let _ = writeln!(
                 text,
-                "    pub fn {}(&mut self, {}) -> Outcome {{\n        let mut c = START;\n\
-                 {settings}        self.run(State::{}, c)\n    }}\n",
+                "    pub fn {}(&mut self, {}) -> Outcome {{\n        let mut c_ = START;\n\
+                 {settings}        self.run(State::{}, c_)\n    }}\n",
                 snake(&operation.name),
                 parameters.join(", "),
                 camel(&signature.states[usize::from(operation.entry)].name)
@@ -186,7 +186,7 @@ impl Source<'_> {
     fn dispatch(&self) -> String {
         let signature = self.signature;
         let mut text = String::from(
-            "    fn run(&mut self, mut state: State, mut c: Controller) -> Outcome {\n        \
+            "    fn run(&mut self, mut state: State, mut c_: Controller) -> Outcome {\n        \
              loop {\n            state = match state {\n",
         );
         for (state, declared) in signature.states.iter().enumerate() {
@@ -198,7 +198,7 @@ impl Source<'_> {
                         .iter()
                         .map(|&state| {
                             let name = snake(&signature.states[state].name);
-                            format!("self.step_{name}(&mut c)")
+                            format!("self.step_{name}(&mut c_)")
                         })
                         .collect();
                     match &calls[..] {
@@ -215,23 +215,12 @@ impl Source<'_> {
                 Some(Halt::Node(register)) => {
                     let register = snake(&signature.registers[usize::from(*register)]);
                     format!(
-                        "return Outcome::Node((c.{register} != NIL).then_some(c.{register})),\n"
+                        "return Outcome::Node((c_.{register} != NIL).then_some(c_.{register})),\n"
                     )
                 }
                 Some(Halt::Refused(reason)) => format!("return Outcome::Refused({reason:?}),\n"),
             };
-            let line = format!("                State::{name} => {arm}");
-            text += &match arm.strip_prefix("return ") {
-                Some(value) if line.trim_end().len() >= 100 => {
-                    let value = value.trim_end().trim_end_matches(',');
-                    format!(
-                        "                State::{name} => {{\n                    return {value};\n\
-                         {}}}\n",
-                        "                "
-                    )
-                }
-                _ => line,
-            };
+            text += &format!("                State::{name} => {arm}");
         }
         text + "            };\n        }\n    }\n\n    #[inline(always)]\n    fn node(&mut self, \
                 node: u32) -> &mut Node {\n        &mut self.nodes[node as usize]\n    }\n"
@@ -261,7 +250,7 @@ impl Source<'_> {
     fn state(&self, state: usize, branch: &Branch) -> String {
         let name = snake(&self.signature.states[state].name);
         let mut text = format!(
-            "\n    #[inline(always)]\n    fn step_{name}(&mut self, c: &mut Controller) -> State {{\n"
+            "\n    #[inline(always)]\n    fn step_{name}(&mut self, c_: &mut Controller) -> State {{\n"
         );
         self.branch(branch, &self.lenses[state], 2, true, &mut text);
         text + "    }\n"
@@ -302,7 +291,7 @@ impl Source<'_> {
             }
             Test::Register { register, slot } => {
                 let register = snake(&self.signature.registers[usize::from(register)]);
-                let _ = writeln!(text, "{indent}let {} = c.{register};", self.slot(slot, lens));
+                let _ = writeln!(text, "{indent}let {} = c_.{register};", self.slot(slot, lens));
             }
             Test::Pointer { from, field, slot } => {
                 let (from, to) = (self.slot(from, lens), self.slot(slot, lens));
@@ -326,16 +315,16 @@ impl Source<'_> {
     fn choice(
         &self,
         control: usize,
-        outcomes: &[Outcome],
+        outcomes: &[Arm],
         lens: &Lens,
         depth: usize,
         text: &mut String,
     ) {
         let indent = "    ".repeat(depth);
         let control = &self.signature.controls[control];
-        let mut outcomes: Vec<&Outcome> = outcomes.iter().collect();
+        let mut outcomes: Vec<&Arm> = outcomes.iter().collect();
         outcomes.sort_by_key(|outcome| outcome.found.len());
-        let _ = writeln!(text, "match c.{} {{", snake(&control.name));
+        let _ = writeln!(text, "match c_.{} {{", snake(&control.name));
         for (index, outcome) in outcomes.iter().enumerate() {
             let values: Vec<String> = outcome
                 .found
@@ -401,12 +390,16 @@ impl Source<'_> {
                 format!("self.node({}).{bit} ^= true;", self.slot(slot, lens))
             }
             Effect::Register { register, to } => {
-                format!("c.{} = {};", snake(&signature.registers[usize::from(register)]), value(to))
+                format!(
+                    "c_.{} = {};",
+                    snake(&signature.registers[usize::from(register)]),
+                    value(to)
+                )
             }
             Effect::Control { control, value } => {
                 let control = &signature.controls[usize::from(control)];
                 let value = camel(&control.values[usize::from(value)]);
-                format!("c.{} = {}::{value};", snake(&control.name), camel(&control.name))
+                format!("c_.{} = {}::{value};", snake(&control.name), camel(&control.name))
             }
             Effect::Mark { slot, mark } if !signature.children.is_empty() => {
                 let slot = self.slot(slot, lens);
@@ -424,10 +417,56 @@ impl Source<'_> {
     /// The variable for a slot: its access path.
     fn slot(&self, slot: u8, lens: &Lens) -> String {
         match lens.paths.get(usize::from(slot)) {
-            Some(path) => snake(&path.text(self.signature)),
+            Some(path) => {
+                // Two underscores keep the path `x.up` apart from a register `x_up`.
+                let signature = self.signature;
+                let fields =
+                    path.fields.iter().map(|&field| &signature.pointers[usize::from(field)]);
+                let register = &signature.registers[usize::from(path.register)];
+                std::iter::once(register)
+                    .chain(fields)
+                    .map(|name| snake(name))
+                    .collect::<Vec<_>>()
+                    .join("__")
+            }
             None => format!("slot_{slot}"),
         }
     }
+}
+
+/// Refuses names that would be one name in Rust, such as the registers `x-up` and `x_up`.
+pub(crate) fn check_names(signature: &Signature) -> Result<(), String> {
+    let clash = |what: &str, names: Vec<(String, String)>| {
+        let mut seen: BTreeMap<String, String> = BTreeMap::new();
+        for (identifier, name) in names {
+            if let Some(other) = seen.insert(identifier, name.clone()) {
+                return Err(format!(
+                    "program `{}`: {what} `{other}` and `{name}` are too similar: expected names \
+                     that differ in letters or digits",
+                    signature.name
+                ));
+            }
+        }
+        Ok(())
+    };
+    let as_snake = |name: &String| (snake(name), name.clone());
+    let as_camel = |name: &String| (camel(name), name.clone());
+    let states = || signature.states.iter().map(|state| &state.name);
+    let controls = || signature.controls.iter().map(|control| &control.name);
+    let operations = signature.operations.iter().map(|operation| as_snake(&operation.name));
+    let steps = states().map(|state| (format!("step_{}", snake(state)), state.clone()));
+    let types = ["State", "Node", "Outcome", "Controller", "Values"];
+    let types = types.map(|name| (name.to_owned(), name.to_owned()));
+    let named = controls().chain([&signature.name]).map(as_camel);
+    clash("fields", signature.pointers.iter().chain(&signature.bits).map(as_snake).collect())?;
+    clash("registers", signature.registers.iter().chain(controls()).map(as_snake).collect())?;
+    clash("states", states().map(as_camel).collect())?;
+    clash("operations or states", operations.chain(steps).collect())?;
+    clash("controller fields", types.into_iter().chain(named).collect())?;
+    for control in &signature.controls {
+        clash("values", control.values.iter().map(as_camel).collect())?;
+    }
+    Ok(())
 }
 
 fn successors(branch: &Branch, next: &mut BTreeSet<usize>) {

@@ -25,7 +25,7 @@ pub enum Branch {
         /// What is read.
         test: Test,
         /// What comes then. One of them always applies, so that the last needs no test.
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<Arm>,
     },
     /// Carries out these writes, all at once, and goes to the next state.
     Act {
@@ -79,7 +79,7 @@ pub enum Test {
 
 /// One of the ways a read can turn out, or several with the same consequences.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct Arm {
     /// What was found.
     pub found: Vec<Found>,
     /// What comes then.

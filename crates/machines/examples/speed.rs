@@ -5,12 +5,11 @@
 //! cargo run --release -p pgn-machines --example speed [nodes] [operations]
 //! ```
 
-mod dsu;
-mod lct;
-
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use pgn_machines::compile::Format;
 use pgn_machines::{Compiled, Machine, Outcome, Store, programs};
 use pgn_structures::{Dsu, LinkCutTree, Node, Operation, Rng};
 
@@ -40,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
         let machine = Machine::new(programs::named(name).ok_or("unknown program")?)?;
         let number = machine.operation(operation)?;
-        let compiled = Compiled::new(&machine, &machine.consistent())?;
+        let compiled = Compiled::new(&machine, machine.consistent())?;
         let mut store = Store::new(machine.signature(), &priorities);
         let (found, speed) =
             measure(&operations, |u, v| answer(compiled.run(&mut store, number, &[u, v])?))?;
@@ -49,22 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
         // Keys that compare as the priorities do.
         let keys: Vec<u32> = priorities.iter().map(|priority| priority.to_bits()).collect();
-        let emitted = match name {
-            "dsu" => {
-                let mut structure = dsu::Dsu::new(keys);
-                measure(&operations, |u, v| match structure.query_union(u, v) {
-                    dsu::Outcome::Answer(answer) => Ok(answer),
-                    other => Err(format!("{other:?}").into()),
-                })?
-            }
-            _ => {
-                let mut structure = lct::Lct::new(keys, ());
-                measure(&operations, |u, v| match structure.query_toggle(u, v) {
-                    lct::Outcome::Answer(answer) => Ok(answer),
-                    other => Err(format!("{other:?}").into()),
-                })?
-            }
-        };
+        let emitted = run_emitted(&compiled, operation, &keys, &operations)?;
         assert!(emitted.0 == answers, "the emitted Rust answers otherwise");
         let (speed, times) = (emitted.1, by_hand / emitted.1);
         println!("{name}: {speed:>10.0} operations/s  emitted Rust, {times:.2}×");
@@ -79,6 +63,64 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     Ok(())
 }
+
+/// The answers of the emitted Rust, compiled by `rustc -O`, and operations per second.
+fn run_emitted(
+    compiled: &Compiled,
+    operation: &str,
+    keys: &[u32],
+    operations: &[Operation],
+) -> Result<(Vec<bool>, f64), Box<dyn std::error::Error>> {
+    let folder = std::env::temp_dir().join(format!("pgn-speed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("emitted.rs"), compiled.emit(Format::Rust))?;
+    let (structure, new) = match operation {
+        "query_union" => ("Dsu", "keys"),
+        _ => ("Lct", "keys, ()"),
+    };
+    let main =
+        DRIVER.replace("STRUCTURE", structure).replace("NEW", new).replace("QUERY", operation);
+    std::fs::write(folder.join("main.rs"), main)?;
+    let words = keys.iter().copied().chain(operations.iter().flat_map(|one| [one.u, one.v]));
+    let input: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    std::fs::write(folder.join("input"), input)?;
+    let rustc = ["-O", "--edition", "2024", "-o", "main", "main.rs"];
+    let built = Command::new("rustc").args(rustc).current_dir(&folder).status()?;
+    if !built.success() {
+        return Err("rustc failed".into());
+    }
+    let done = Command::new(folder.join("main"))
+        .arg(folder.join("input"))
+        .arg(keys.len().to_string())
+        .output()?;
+    std::fs::remove_dir_all(&folder)?;
+    let seconds: f64 = String::from_utf8(done.stderr)?.trim().parse()?;
+    let answers = done.stdout.iter().map(|&answer| answer == 1).collect();
+    Ok((answers, operations.len() as f64 / seconds))
+}
+
+/// Runs an emitted module: keys and operations come from a file, answers go to standard output.
+const DRIVER: &str = r#"
+    use std::io::Write;
+    mod emitted;
+    fn main() {
+        let mut arguments = std::env::args().skip(1);
+        let input = std::fs::read(arguments.next().unwrap()).unwrap();
+        let nodes: usize = arguments.next().unwrap().parse().unwrap();
+        let words = input.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+        let words: Vec<u32> = words.collect();
+        let (keys, pairs) = words.split_at(nodes);
+        let keys = keys.to_vec();
+        let mut structure = emitted::STRUCTURE::new(NEW);
+        let start = std::time::Instant::now();
+        let answers: Vec<u8> = pairs
+            .chunks_exact(2)
+            .map(|pair| u8::from(structure.QUERY(pair[0], pair[1]) == emitted::Outcome::Answer(true)))
+            .collect();
+        eprintln!("{}", start.elapsed().as_secs_f64());
+        std::io::stdout().write_all(&answers).unwrap();
+    }
+"#;
 
 type Answer = Result<bool, Box<dyn std::error::Error>>;
 

@@ -1,0 +1,12 @@
+//! The random streams that networks draw from; `docs/formats.md` lists the numbers of all streams.
+
+use pgn_structures::Stream;
+
+/// Initial weights: number of the tensor, part.
+pub const WEIGHTS: Stream = Stream::numbered(16);
+/// Noise while training or sampling: Adam step, index of the sequence.
+pub const NOISE: Stream = Stream::numbered(17);
+/// Which operations are teacher-forced: Adam step, index of the sequence.
+pub const FORCING: Stream = Stream::numbered(23);
+/// Hyperplanes that keys are hashed by: tables, bits of each.
+pub const SEARCH: Stream = Stream::numbered(24);
