@@ -10,12 +10,13 @@ use fearless_simd::{f32x4, prelude::*, u32x4};
 use pgn_structures::Node;
 
 use crate::{
+    Parameters,
     kernels::{
         LANES,
         matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
         rows::{DOTS, add, dots, store_dots},
     },
-    rows::Rows,
+    packing::{Matrix, Packer},
 };
 
 /// Copies the rows of the nodes that ask.
@@ -26,12 +27,95 @@ pub fn gather(w: usize, x: &[f32], rows: &[Node], into: &mut [f32]) {
     }
 }
 
-/// Folded queries of the gathered rows.
-#[inline(always)]
-pub fn queries<S: Simd>(simd: S, w: usize, fold: &[f32], gathered: &[f32], into: &mut [f32]) {
-    let shape = (gathered.len() / w, w, w);
-    let (a, b) = (mat(gathered, w), mat(fold, w));
-    matmul(simd, shape, a, b, Start::Zero, Then::Store, mat_mut(into, w));
+/// Query and key of one pointer type, folded: W_qᵀ W_k.
+#[derive(Clone, Debug)]
+pub struct QueryKey {
+    fold: Matrix,     // [w, w]
+    fold_t: Vec<f32>, // [w, w]
+    w: usize,
+    names: [&'static str; 2],
+}
+
+impl QueryKey {
+    /// Of tensors \[k, w\] with these names.
+    pub fn new((k, w): (usize, usize), names: [&'static str; 2], packer: &mut Packer) -> QueryKey {
+        let [query, key] = names.map(|name| packer.parameters().tensor(name));
+        let mut fold = vec![0.0; w * w];
+        for o in 0..k {
+            for a in 0..w {
+                for b in 0..w {
+                    fold[a * w + b] += query[o * w + a] * key[o * w + b];
+                }
+            }
+        }
+        let fold = packer.computed(fold);
+        QueryKey { fold_t: fold.transposed(w), fold, w, names }
+    }
+
+    /// Queries \[rows, w\] of the gathered rows of x, \[rows, w\].
+    #[inline(always)]
+    pub fn forward<S: Simd>(&self, simd: S, gathered: &[f32], into: &mut [f32]) {
+        let w = self.w;
+        let (shape, a, b) = ((gathered.len() / w, w, w), mat(gathered, w), mat(&self.fold, w));
+        matmul(simd, shape, a, b, Start::Zero, Then::Store, mat_mut(into, w));
+    }
+
+    /// From ∂scores \[rows, stride\] of the rows that asked, with queries `q`, to ∂queries and to ∂x
+    /// of keys and rows \[n, w\], which is added to.
+    #[inline(always)]
+    pub fn backward<S: Simd>(
+        &self,
+        simd: S,
+        rows: &[Node],
+        keys: &[f32],
+        (q, d_scores): (&[f32], &[f32]),
+        into: AttentionGradients,
+        d_x: &mut [f32],
+    ) {
+        let AttentionGradients { d_q, d_gathered } = into;
+        let (w, x) = (self.w, mat(keys, self.w));
+        let (count, nodes) = (rows.len(), keys.len() / w);
+        let d_scores = mat(d_scores, nodes.next_multiple_of(LANES));
+        matmul(simd, (count, nodes, w), d_scores, x, Start::Zero, Then::Store, mat_mut(d_q, w));
+        matmul_transposed(simd, (nodes, count, w), d_scores, mat(q, w), mat_mut(d_x, w));
+        let (shape, b) = ((count, w, w), mat(&self.fold_t, w));
+        matmul(simd, shape, mat(d_q, w), b, Start::Zero, Then::Store, mat_mut(d_gathered, w));
+        for (&row, d) in rows.iter().zip(d_gathered.chunks_exact(w)) {
+            add(simd, d, &mut d_x[row as usize * w..][..w]);
+        }
+    }
+
+    /// The gradient of the fold, from all gathered rows and ∂queries, \[rows, w\] each.
+    #[inline(always)]
+    pub fn weights_backward<S: Simd>(
+        &self,
+        simd: S,
+        rows: usize,
+        [gathered, d_q]: [&[f32]; 2],
+        gradients: &mut [f32],
+    ) {
+        let (w, a, b) = (self.w, mat(gathered, self.w), mat(d_q, self.w));
+        let into = mat_mut(self.fold.gradient(gradients), w);
+        matmul_transposed(simd, (w, rows, w), a, b, into);
+    }
+
+    /// ∂W_q = W_k ∂foldᵀ and ∂W_k = W_q ∂fold.
+    pub fn unpack(&self, gradients: &[f32], parameters: &Parameters, into: &mut Parameters) {
+        let (w, d_fold) = (self.w, self.fold.gradient_of(gradients));
+        let [query, key] = self.names.map(|name| parameters.tensor(name));
+        let [mut d_query, mut d_key] = [vec![0.0; query.len()], vec![0.0; key.len()]];
+        for o in 0..query.len() / w {
+            for a in 0..w {
+                for b in 0..w {
+                    let d = d_fold[a * w + b];
+                    d_query[o * w + a] += d * key[o * w + b];
+                    d_key[o * w + b] += d * query[o * w + a];
+                }
+            }
+        }
+        into.tensor_mut(self.names[0]).copy_from_slice(&d_query);
+        into.tensor_mut(self.names[1]).copy_from_slice(&d_key);
+    }
 }
 
 /// One row of scores against all keys; what lies behind the last node is filled with −∞.
@@ -110,29 +194,4 @@ pub fn argmax<S: Simd>(simd: S, scores: &[f32]) -> Option<usize> {
 pub struct AttentionGradients<'a> {
     pub d_q: &'a mut [f32],        // [rows, w]
     pub d_gathered: &'a mut [f32], // [rows, w], scratch
-}
-
-/// From ∂scores \[rows, stride\] of the rows that asked, with queries `q`, to ∂queries and to ∂x of
-/// keys and rows, which is added to `d_x`.
-#[inline(always)]
-pub fn attention_backward<S: Simd>(
-    simd: S,
-    rows: &[Node],
-    fold_t: &[f32],
-    keys: Rows,
-    (q, d_scores): (&[f32], &[f32]),
-    into: AttentionGradients,
-    d_x: &mut [f32],
-) {
-    let AttentionGradients { d_q, d_gathered } = into;
-    let (w, x) = (keys.width, mat(keys.data, keys.width));
-    let (count, nodes) = (rows.len(), keys.count());
-    let d_scores = mat(d_scores, nodes.next_multiple_of(LANES));
-    matmul(simd, (count, nodes, w), d_scores, x, Start::Zero, Then::Store, mat_mut(d_q, w));
-    matmul_transposed(simd, (nodes, count, w), d_scores, mat(q, w), mat_mut(d_x, w));
-    let (shape, b) = ((count, w, w), mat(fold_t, w));
-    matmul(simd, shape, mat(d_q, w), b, Start::Zero, Then::Store, mat_mut(d_gathered, w));
-    for (&row, d) in rows.iter().zip(d_gathered.chunks_exact(w)) {
-        add(simd, d, &mut d_x[row as usize * w..][..w]);
-    }
 }

@@ -36,11 +36,6 @@ impl<'a> Example<'a> {
         self.given.map(|given| &given[t * n..][..n])
     }
 
-    /// The pointers that teacher forcing feeds after step `t`: those given, or else the truth's.
-    pub(crate) fn taught_after(&self, t: usize) -> &'a [Node] {
-        self.given_after(t).unwrap_or_else(|| self.sequence.pointers_after(t))
-    }
-
     /// Whether it is one that a model of this config can read.
     pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Input(what));

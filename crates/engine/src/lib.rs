@@ -14,7 +14,7 @@
 //!     trainer.step(&sequences)?;
 //! }
 //! let mut structure = trainer.model().start(50)?;
-//! let answer = structure.apply(Operation { u: 3, v: 7 })?;
+//! let answer = structure.apply(Operation::new(3, 7))?;
 //! println!("in different sets: {} (P = {:.2})", answer.value(), answer.probability);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -50,18 +50,18 @@ mod config;
 pub mod cost;
 mod error;
 mod example;
-mod features;
 mod graph;
 mod initialisation;
 mod iterated;
 mod kernels;
 mod losses;
 mod machine;
+mod masks;
 mod model;
+mod packing;
 mod parameters;
 mod preset;
 mod processor;
-mod readout;
 mod recurrent;
 pub mod reference;
 mod replay;
@@ -82,10 +82,10 @@ pub use initialisation::Initialisation;
 pub use iterated::{Iterated, Participants, ProcessorKind, Relation};
 pub use losses::{Loss, LossWeights, Losses, MeanLosses};
 pub use machine::{MachineLosses, MachineNet, MachineSettings, Prediction};
+pub use masks::left_alone;
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};
 pub use preset::{PointerSource, Preset};
-pub use readout::left_alone;
 pub use replay::{Driver, Step};
 pub use search::{Lsh, Search};
 pub use simd::SimdLevel;

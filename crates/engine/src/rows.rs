@@ -13,12 +13,6 @@ impl<'a> Rows<'a> {
         Rows { data, width }
     }
 
-    /// How many there are.
-    #[inline(always)]
-    pub fn count(self) -> usize {
-        self.data.len() / self.width
-    }
-
     /// Row number `i`.
     #[inline(always)]
     pub fn row(self, i: usize) -> &'a [f32] {

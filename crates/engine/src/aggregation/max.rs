@@ -3,7 +3,7 @@
 use fearless_simd::{f32x8, prelude::*, u32x8};
 use pgn_structures::Node;
 
-use super::{AggregateGradients, Aggregated, Senders};
+use super::{AggregateGradients, Aggregated, Message, Senders};
 use crate::{
     Graph,
     graph::Neighbours,
@@ -83,8 +83,8 @@ pub fn aggregate_backward<S: Simd>(
     d_m: &[f32],
     into: AggregateGradients,
 ) {
-    let (k, width) = (into.by_all.len(), aggregated.layer.width);
-    let receiver = aggregated.channel * k;
+    let Message { width, receiver, sender, .. } = aggregated.message;
+    let k = into.by_all.len();
     // m = ReLU(a + max b): ∂a …
     let rows = aggregated.m.chunks_exact(k).zip(d_m.chunks_exact(k));
     for ((m, d_m), d_mixed) in rows.zip(into.mixed.chunks_exact_mut(width)) {
@@ -93,7 +93,7 @@ pub fn aggregate_backward<S: Simd>(
     // … and from it ∂b.
     match aggregated.graph {
         Graph::Symmetric | Graph::Directed => {
-            let columns = (width, receiver, aggregated.layer.sender(k, aggregated.channel));
+            let columns = (width, receiver, sender);
             listed_backward(
                 simd,
                 k,
@@ -150,7 +150,7 @@ fn listed_backward<S: Simd>(
 /// share to ∂x and to the gradient of the sender weights.
 #[inline(always)]
 fn complete_backward<S: Simd>(simd: S, k: usize, aggregated: Aggregated, into: AggregateGradients) {
-    let sender_t = Rows::new(&aggregated.layer.mix_t[2 * k * k..], k);
+    let sender_t = Rows::new(&aggregated.message.mix_t[2 * k * k..], k);
     let x = Rows::new(aggregated.x, k);
     into.by_all.fill(0.0);
     add_rows(simd, into.mixed, 3 * k, into.by_all);

@@ -1,5 +1,5 @@
-//! How many become one: the messages that a node hears (equation 8), and the nodes that the
-//! decoder reads (equation 3).
+//! Reductions: of the messages that a node receives (equation 8), and of the nodes that the decoder
+//! reads (equation 3).
 //!
 //! A message is ReLU(aᵢ + bⱼ), aᵢ being the receiver's half and bⱼ the sender's. Forward functions
 //! are generic over [`Sources`]: whether it is recorded where the elements of a maximum came from.
@@ -18,11 +18,10 @@ use crate::{
         rows::{add_rows, axpy, max_over_rows},
         sources::Sources,
     },
-    recurrent::Layer,
     rows::Rows,
 };
 
-/// How many values become one, element by element.
+/// The reduction of many values to one, element by element.
 ///
 /// Over the complete graph, sums and means of messages cost O(n²·k): the algebra that makes a
 /// maximum O(n·k) does not hold for them.
@@ -83,8 +82,19 @@ pub struct Aggregated<'a> {
     pub x: &'a [f32],       // [n, k]: what the layer read
     pub m: &'a [f32],       // [n, k]
     pub sources: &'a [u32], // as the forward pass left them
-    pub layer: &'a Layer,
-    pub channel: usize,
+    pub message: Message<'a>,
+}
+
+/// A message function, as columns of a matrix \[k, width\]: the receiver's half a and the sender's
+/// half b begin at these.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    pub mix: &'a [f32],
+    pub bias: &'a [f32],  // [width]
+    pub mix_t: &'a [f32], // [width, k]
+    pub width: usize,
+    pub receiver: usize,
+    pub sender: usize,
 }
 
 /// Where the gradients of a step of messages go.

@@ -7,7 +7,7 @@
 use fearless_simd::{f32x8, prelude::*};
 use pgn_structures::Node;
 
-use super::{AggregateGradients, Aggregated, Aggregation, Senders};
+use super::{AggregateGradients, Aggregated, Aggregation, Message, Senders};
 use crate::{
     Graph,
     graph::Neighbours,
@@ -91,9 +91,9 @@ pub fn aggregate_backward<S: Simd>(
     d_m: &[f32],
     into: AggregateGradients,
 ) {
-    let (k, layer) = (into.by_all.len(), aggregated.layer);
-    let (nodes, width) = (aggregated.m.len() / k, layer.width);
-    let (receiver, sender) = (aggregated.channel * k, layer.sender(k, aggregated.channel));
+    let Message { mix, bias, width, receiver, sender, .. } = aggregated.message;
+    let k = into.by_all.len();
+    let nodes = aggregated.m.len() / k;
     let d_mixed = into.mixed;
     if aggregated.graph == Graph::SelfOnly {
         let rows = aggregated.m.chunks_exact(k).zip(d_m.chunks_exact(k));
@@ -105,9 +105,9 @@ pub fn aggregate_backward<S: Simd>(
     into.halves.resize(2 * nodes * k, 0.0);
     let (a, b) = into.halves.split_at_mut(nodes * k);
     let (shape, x) = ((nodes, k, k), mat(aggregated.x, k));
-    let bias = Start::Row(&layer.mix_bias[receiver..][..k]);
-    matmul(simd, shape, x, mat(&layer.mix[receiver..], width), bias, Then::Store, mat_mut(a, k));
-    let weights = mat(&layer.mix[sender..], width);
+    let bias = Start::Row(&bias[receiver..][..k]);
+    matmul(simd, shape, x, mat(&mix[receiver..], width), bias, Then::Store, mat_mut(a, k));
+    let weights = mat(&mix[sender..], width);
     matmul(simd, shape, x, weights, Start::Zero, Then::Store, mat_mut(b, k));
     for row in d_mixed.chunks_exact_mut(width) {
         row[receiver..][..k].fill(0.0);

@@ -17,7 +17,7 @@ use crate::{
         matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
         rows::{add, axpy, dot},
     },
-    readout::{outer_add, weighted_sum},
+    masks::{outer_add, weighted_sum},
 };
 
 /// How the participants become what the decoder reads.

@@ -18,8 +18,8 @@ use crate::{
     Config,
     attention::argmax,
     kernels::{LANES, math::softmax},
+    masks::left_alone,
     processor::ProcessorState,
-    readout::left_alone,
     simd::with_simd,
     state::VisibleState,
 };

@@ -19,7 +19,7 @@ use crate::{
         math::{binary_cross_entropy, sigmoid, softmax},
         rows::add,
     },
-    readout::mask_loss,
+    masks::mask_loss,
 };
 
 /// Everything one transition leaves behind for its backward pass; buffers of one thread. Rows are

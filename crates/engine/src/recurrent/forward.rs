@@ -8,17 +8,16 @@ use pgn_structures::{Node, Rng, Sequence};
 
 use super::{
     Weights,
-    pointers::{Asking, aim, ask, attention_input, list_asking},
-    step::{AllSenders, Encoding, Kept, Processing, StepContext, answer, encode, process, send},
-    tape::Tape,
+    pointers::{Asking, aim, attention_input, list_asking},
+    step::{AllSenders, Encoding, Kept, Processing, StepContext, encode, process},
+    tape::{PointerTape, Tape},
 };
 use crate::{
     AttentionInput, Candidates, Config, Example, Forcing, Graph, InputGraph, Losses,
-    attention::{keep_visited, queries, scores},
-    features::fixed_part,
+    attention::{gather, keep_visited, scores},
     graph::Neighbours,
     kernels::math::{binary_cross_entropy, sigmoid, softmax},
-    readout::mask_loss,
+    masks::mask_loss,
 };
 
 /// Random numbers of one sequence in one step of Adam.
@@ -64,8 +63,7 @@ impl Unroll<'_> {
         let sequence = example.sequence;
         let (n, ops) = (sequence.nodes(), sequence.ops());
         tape.fit(config, weights.layers[0].width, n, ops);
-        let (columns, bias) = (&weights.encoder_e, &weights.encoder_bias);
-        fixed_part(simd, &config.features, columns, bias, sequence.priorities, &mut tape.fixed);
+        weights.encoder.fixed(simd, &config.features, sequence.priorities, &mut tape.fixed);
         if !config.input_graph.is_default() {
             tape.input = Neighbours::of_edges(n, sequence.edges);
         }
@@ -85,10 +83,10 @@ impl Unroll<'_> {
                 }
             }
             if is_taught {
-                tape.read[(t + 1) * n..][..n].copy_from_slice(example.taught_after(t));
-                for number in 0..tape.extra.len() {
-                    let truth = self.extra_truth(number, t);
-                    tape.extra[number].read[(t + 1) * n..][..n].copy_from_slice(truth);
+                for (kind, pointers) in tape.pointers.iter_mut().enumerate() {
+                    let given = if kind == 0 { example.given_after(t) } else { None };
+                    let taught = given.unwrap_or_else(|| self.truth(kind, t));
+                    pointers.read[(t + 1) * n..][..n].copy_from_slice(taught);
                 }
             }
         }
@@ -109,7 +107,7 @@ impl Unroll<'_> {
             config,
             weights,
             operation: self.sequence().operations[t],
-            pointers: &tape.read[t * n..][..n],
+            pointers: &tape.pointers[0].read[t * n..][..n],
             fresh: t == 0,
         };
         let z = &mut tape.z[here.clone()];
@@ -118,9 +116,8 @@ impl Unroll<'_> {
         encode(simd, &context, Encoding { first: 0, fixed: &tape.fixed, h: carried, z, sent });
         let channels = config.channels();
         let neighbours = &mut tape.neighbours[t * channels..][..channels];
-        neighbours[0].rebuild(config.graph, context.pointers);
-        for (extra, neighbours) in tape.extra.iter().zip(&mut neighbours[1..]) {
-            neighbours.rebuild(config.graph, &extra.read[t * n..][..n]);
+        for (pointers, neighbours) in tape.pointers.iter().zip(&mut *neighbours) {
+            neighbours.rebuild(config.graph, &pointers.read[t * n..][..n]);
         }
         match config.input_graph {
             InputGraph::None => {}
@@ -135,7 +132,7 @@ impl Unroll<'_> {
             let pass = &mut from[0];
             let x = if number == 0 { &*z } else { &before[index - 1].h[after.clone()] };
             if index > 0 {
-                send(simd, config, layer, x, &mut tape.sent);
+                layer.send(simd, config, x, &mut tape.sent);
             }
             if config.graph == Graph::Complete {
                 let messages = config.message_aggregation;
@@ -174,7 +171,7 @@ impl Unroll<'_> {
     #[inline(always)]
     fn answer_loss<S: Simd>(&self, simd: S, t: usize, tape: &mut Tape, losses: &mut Losses) {
         let k = self.config.k;
-        let logit = answer(simd, self.weights, &tape.top[t * 2 * k..][..2 * k]);
+        let logit = self.weights.decoder.forward(simd, &tape.top[t * 2 * k..][..2 * k]);
         let truth = self.sequence().answers[t] == 1;
         let share = self.scale / tape.ops as f32;
         losses.query += f64::from(share) * binary_cross_entropy(logit, truth);
@@ -213,68 +210,51 @@ impl Unroll<'_> {
         list_asking(config, n, |i| mask[i] == 1, &mut tape.rows);
         let rows = first..tape.rows.len();
         tape.row_starts.push(rows.end);
-        if config.forcing == Forcing::Sampled {
-            tape.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
-        }
-        tape.gathered.resize(rows.end * w, 0.0);
-        tape.q.resize(rows.end * w, 0.0);
         let z = &tape.z[t * n * k..][..n * k];
         let last = tape.passes.len() - 1;
         let h = &tape.passes[last].h[(t + 1) * n * k..][..n * k];
         let zh = if tape.zh.is_empty() { &mut [] } else { &mut tape.zh[t * n * w..][..n * w] };
         let keys = attention_input(config, z, h, zh);
-        let (gathered, q) = (&mut tape.gathered[rows.start * w..], &mut tape.q[rows.start * w..]);
-        let asking = ask(simd, weights, &tape.rows[rows.clone()], keys, gathered, q);
+        let nodes = &tape.rows[rows.clone()];
+        tape.gathered.resize(rows.end * w, 0.0);
+        gather(w, keys, nodes, &mut tape.gathered[rows.start * w..]);
 
         let each = self.scale / (tape.ops * n) as f32;
         tape.alpha_scale[t] = config.losses.pointers * each;
-        tape.alpha.resize(rows.end * p, 0.0);
-        for (number, extra) in tape.extra.iter_mut().enumerate() {
-            extra.q.resize(rows.end * w, 0.0);
-            extra.alpha.resize(rows.end * p, 0.0);
-            let (fold, q) = (&weights.query_keys[number + 1], &mut extra.q[rows.start * w..]);
-            queries(simd, w, &fold.forward, asking.gathered, q);
-            if config.losses.pointers == 0.0 {
+        // The learned type comes last: sums of losses run in this order.
+        for kind in (1..config.types()).chain([0]) {
+            let PointerTape { read, q, alpha, .. } = &mut tape.pointers[kind];
+            q.resize(rows.end * w, 0.0);
+            alpha.resize(rows.end * p, 0.0);
+            let q = &mut q[rows.start * w..];
+            weights.query_keys[kind].forward(simd, &tape.gathered[rows.start * w..], q);
+            if config.losses.pointers == 0.0 && (kind > 0 || config.aims_in_training()) {
                 continue;
             }
-            let truth = self.extra_truth(number, t);
-            let alphas = extra.alpha[rows.start * p..].chunks_exact_mut(p);
-            for ((&node, q), alpha) in asking.rows.iter().zip(q.chunks_exact(w)).zip(alphas) {
+            if config.forcing == Forcing::Sampled {
+                read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+            }
+            let (next, truth) = (&mut read[(t + 1) * n..][..n], self.truth(kind, t));
+            let alphas = alpha[rows.start * p..].chunks_exact_mut(p);
+            for ((&node, q), alpha) in nodes.iter().zip(q.chunks_exact(w)).zip(alphas) {
                 scores(simd, q, keys, alpha);
                 if config.candidates == Candidates::Visited {
                     keep_visited(&mut alpha[..n], node, |j| mask[j] == 0);
                 }
-                let target = truth[node as usize] as usize;
-                let score = alpha[target];
-                losses.pointers += f64::from(each) * f64::from(softmax(simd, alpha) - score);
-                alpha[target] -= 1.0;
+                let target = if config.forcing == Forcing::Sampled {
+                    softmax(simd, alpha);
+                    let target = sample(&alpha[..n], noise);
+                    next[node as usize] = target;
+                    tape.log_probability[t] += each * alpha[target as usize].ln();
+                    target
+                } else {
+                    let target = truth[node as usize];
+                    let score = alpha[target as usize];
+                    losses.pointers += f64::from(each) * f64::from(softmax(simd, alpha) - score);
+                    target
+                };
+                alpha[target as usize] -= 1.0;
             }
-        }
-        if config.aims_in_training() && config.losses.pointers == 0.0 {
-            return;
-        }
-        let next = &mut tape.read[(t + 1) * n..][..n];
-        let truth = self.sequence().pointers_after(t);
-        let Asking { rows: nodes, q, .. } = asking;
-        let alphas = tape.alpha[rows.start * p..].chunks_exact_mut(p);
-        for ((&node, q), alpha) in nodes.iter().zip(q.chunks_exact(w)).zip(alphas) {
-            scores(simd, q, keys, alpha);
-            if config.candidates == Candidates::Visited {
-                keep_visited(&mut alpha[..n], node, |j| mask[j] == 0);
-            }
-            let target = if config.forcing == Forcing::Sampled {
-                softmax(simd, alpha);
-                let target = sample(&alpha[..n], noise);
-                next[node as usize] = target;
-                tape.log_probability[t] += each * alpha[target as usize].ln();
-                target
-            } else {
-                let target = truth[node as usize];
-                let score = alpha[target as usize];
-                losses.pointers += f64::from(each) * f64::from(softmax(simd, alpha) - score);
-                target
-            };
-            alpha[target as usize] -= 1.0;
         }
         if config.forcing == Forcing::Sampled && t > 0 {
             // The pointers sampled after operation t − 1 were read in operation t: whether its
@@ -292,8 +272,6 @@ impl Unroll<'_> {
     fn aim<S: Simd>(&self, simd: S, t: usize, tape: &mut Tape) {
         let Unroll { config, weights, .. } = *self;
         let (k, w, n) = (config.k, config.attention_width(), tape.n);
-        tape.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
-        let next = &mut tape.read[(t + 1) * n..][..n];
         let keys = match config.attention_input {
             AttentionInput::H => {
                 let last = tape.passes.len() - 1;
@@ -301,40 +279,36 @@ impl Unroll<'_> {
             }
             AttentionInput::Zh => &tape.zh[t * n * w..][..n * w],
         };
-        if config.forcing == Forcing::Free && config.heeds_masks() {
-            let masks = &tape.mask_logits[t * tape.padded..][..n];
-            tape.aiming.ask(simd, config, weights, masks, keys);
-            tape.aiming.aim(simd, config, keys, next, |_, _| {});
-            for (extra, fold) in tape.extra.iter_mut().zip(&weights.query_keys[1..]) {
-                extra.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
-                let next = &mut extra.read[(t + 1) * n..][..n];
-                tape.aiming.aim_extra(simd, config, fold, keys, next, |_, _| {});
-            }
-        } else {
-            // The nodes that the pointer loss asks.
-            let rows = tape.row_starts[t]..tape.row_starts[t + 1];
-            let asking = Asking {
-                rows: &tape.rows[rows.clone()],
-                gathered: &tape.gathered[rows.start * w..rows.end * w],
-                q: &tape.q[rows.start * w..rows.end * w],
-                keys,
-            };
-            aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
-            for extra in &mut tape.extra {
-                extra.read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
-                let next = &mut extra.read[(t + 1) * n..][..n];
-                let asking = Asking { q: &extra.q[rows.start * w..rows.end * w], ..asking };
+        let is_by_own_masks = config.forcing == Forcing::Free && config.heeds_masks();
+        if is_by_own_masks {
+            tape.aiming.ask(config, &tape.mask_logits[t * tape.padded..][..n], keys);
+        }
+        // Otherwise, the nodes that the pointer loss asks.
+        let asked = tape.row_starts[t]..tape.row_starts[t + 1];
+        let (rows, gathered) = (&tape.rows[asked.clone()], asked.start * w..asked.end * w);
+        for (kind, PointerTape { read, q, .. }) in tape.pointers.iter_mut().enumerate() {
+            read.copy_within(t * n..(t + 1) * n, (t + 1) * n);
+            let next = &mut read[(t + 1) * n..][..n];
+            if is_by_own_masks {
+                let query_key = &weights.query_keys[kind];
+                tape.aiming.aim(simd, config, query_key, keys, next, |_, _| {});
+            } else {
+                let (gathered, q) = (&tape.gathered[gathered.clone()], &q[gathered.clone()]);
+                let asking = Asking { rows, gathered, q, keys };
                 aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
             }
         }
     }
 
-    /// Where an extra pointer type points after operation t.
-    fn extra_truth(&self, number: usize, t: usize) -> &[Node] {
-        let (n, fields) = (self.sequence().nodes(), self.example.sequence.fields);
-        let name = &self.config.pointer_types[number];
+    /// Where a pointer type points after operation t.
+    fn truth(&self, kind: usize, t: usize) -> &[Node] {
+        let (sequence, n) = (&self.example.sequence, self.example.sequence.nodes());
+        if kind == 0 {
+            return sequence.pointers_after(t);
+        }
         // `Example::check` has found all of them.
-        fields.pointer(name).map_or(&[], |field| &field[t * n..][..n])
+        let field = sequence.fields.pointer(&self.config.pointer_types[kind - 1]);
+        field.map_or(&[], |field| &field[t * n..][..n])
     }
 }
 

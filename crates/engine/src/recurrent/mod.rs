@@ -2,17 +2,22 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `weights.rs`, `layer.rs`, `names.rs` | weights laid out for the kernels, and their gradients |
+//! | `encoder.rs` | equation 1, forward and backward |
+//! | `layer.rs` | equations 2 and 8: messages and update, forward and backward |
+//! | `decoder.rs` | equation 3, forward and backward |
+//! | [`masks`](crate::masks), [`attention`](crate::attention) | equations 4 to 6, forward and backward |
 //! | `step.rs` | one operation: latents, masks and readout; training and rollouts run it |
-//! | `pointers.rs` | where pointers go; likewise |
+//! | `pointers.rs` | equation 7: where pointers go; likewise |
 //! | `run.rs` | a structure in use: buffers that serve every operation, several threads |
 //! | `tape.rs` | a sequence in training: buffers of every operation |
 //! | `forward.rs`, `backward.rs` | losses and gradients of a sequence |
 //! | `training.rs` | batches of sequences |
-//! | `cost.rs` | the arithmetic it needs |
+//! | `names.rs`, `cost.rs` | names of tensors; the arithmetic it needs |
 
 mod backward;
 pub(crate) mod cost;
+mod decoder;
+mod encoder;
 mod forward;
 mod layer;
 mod names;
@@ -21,22 +26,64 @@ mod run;
 mod step;
 mod tape;
 mod training;
-mod weights;
 
 use std::sync::Arc;
 
 use crate::{
     Config, Example, Losses, Parameters, Search, SimdLevel,
+    attention::QueryKey,
     buffer_pool::BufferPool,
+    masks::Masks,
+    packing::{Packer, Packing},
     parameters::Shapes,
     processor::{Design, Processor, ProcessorState, StepInputs},
 };
 
-pub(crate) use layer::Layer;
-
+use decoder::Decoder;
+use encoder::Encoder;
+use layer::Layer;
 use run::Run;
 use tape::Tape;
-use weights::{WeightGradients, Weights};
+
+/// The layers of a network.
+#[derive(Clone, Debug)]
+struct Weights {
+    encoder: Encoder,
+    /// The processor, and the second one that only pointers and masks read, if there is one.
+    layers: Vec<Layer>,
+    decoder: Decoder,
+    masks: Option<Masks>,
+    /// Query and key of every pointer type; empty without attention.
+    query_keys: Vec<QueryKey>,
+    packing: Packing,
+}
+
+impl Weights {
+    fn new(config: &Config, parameters: &Parameters) -> Weights {
+        let (k, w) = (config.k, config.attention_width());
+        let types = if config.has_attention() { config.types() } else { 0 };
+        let mut packer = Packer::new(parameters);
+        let packer = &mut packer;
+        let (encoder, decoder) = (Encoder::new(config, packer), Decoder::new(k, packer));
+        let layers = (0..config.processors()).map(|number| Layer::new(config, number, packer));
+        let layers = layers.collect();
+        let masks = config.has_masks().then(|| Masks::new(k, packer));
+        let names = names::ATTENTION[..types].iter();
+        let query_keys = names.map(|&names| QueryKey::new((k, w), names, packer)).collect();
+        let packing = std::mem::take(packer.packing());
+        Weights { encoder, layers, decoder, masks, query_keys, packing }
+    }
+
+    /// Gradients of the tensors, from those of the matrices.
+    fn unpack(&self, gradients: &[f32], parameters: &Parameters) -> Parameters {
+        let mut into = parameters.zeroed();
+        self.packing.unpack(gradients, &mut into);
+        for query_key in &self.query_keys {
+            query_key.unpack(gradients, parameters, &mut into);
+        }
+        into
+    }
+}
 
 /// A network with this processor: its weights, and buffers that training uses again.
 #[derive(Debug)]
@@ -46,7 +93,7 @@ struct Network {
     search: Search,
     weights: Weights,
     tapes: BufferPool<Tape>,
-    gradients: BufferPool<WeightGradients>,
+    gradients: BufferPool<Vec<f32>>,
 }
 
 pub(crate) const DESIGN: Design = Design {

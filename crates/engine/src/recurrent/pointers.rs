@@ -4,15 +4,12 @@ use fearless_simd::prelude::*;
 use pgn_structures::Node;
 use rayon::prelude::*;
 
-use super::{
-    run::{ALONE, block},
-    weights::{QueryKey, Weights},
-};
+use super::run::{ALONE, block};
 use crate::{
     AttentionInput, Candidates, Config, Search,
-    attention::{Highest, gather, queries},
+    attention::{Highest, QueryKey, gather},
     kernels::rows::{DOTS, dots},
-    readout::left_alone,
+    masks::left_alone,
     search::Finder,
 };
 
@@ -62,22 +59,6 @@ pub fn attention_input<'a>(
     }
 }
 
-/// Queries of the rows that ask; `gathered` and `q` have room for as many.
-#[inline(always)]
-pub fn ask<'a, S: Simd>(
-    simd: S,
-    weights: &Weights,
-    rows: &'a [Node],
-    keys: &'a [f32],
-    gathered: &'a mut [f32],
-    q: &'a mut [f32],
-) -> Asking<'a> {
-    let w = weights.attention_width;
-    gather(w, keys, rows, gathered);
-    queries(simd, w, &weights.query_keys[0].forward, gathered, q);
-    Asking { rows, gathered, q, keys }
-}
-
 /// Buffers of nodes that the model's own masks re-aim, used again for every operation.
 #[derive(Clone, Debug, Default)]
 pub struct Aiming {
@@ -94,55 +75,32 @@ impl Aiming {
         Aiming { finder: Finder::new(search), ..Aiming::default() }
     }
 
-    /// Equation 5, and the queries of the nodes that are not left alone.
+    /// Equation 5: gathers what query reads of the nodes that are not left alone.
     #[inline(always)]
-    pub fn ask<S: Simd>(
-        &mut self,
-        simd: S,
-        config: &Config,
-        weights: &Weights,
-        mask_logits: &[f32],
-        keys: &[f32],
-    ) {
+    pub fn ask(&mut self, config: &Config, mask_logits: &[f32], keys: &[f32]) {
+        let w = config.attention_width();
         self.rows.clear();
         list_asking(config, mask_logits.len(), |i| left_alone(mask_logits[i]), &mut self.rows);
-        let size = self.rows.len() * weights.attention_width;
-        self.gathered.resize(size, 0.0);
-        self.q.resize(size, 0.0);
-        ask(simd, weights, &self.rows, keys, &mut self.gathered, &mut self.q);
+        self.gathered.resize(self.rows.len() * w, 0.0);
+        gather(w, keys, &self.rows, &mut self.gathered);
     }
 
-    /// Equations 6 and 7 for the nodes that asked: see [`aim`].
+    /// Equations 6 and 7 for the nodes that asked, by one pointer type: see [`aim`].
     #[inline(always)]
     pub fn aim<S: Simd>(
         &mut self,
         simd: S,
         config: &Config,
+        query_key: &QueryKey,
         keys: &[f32],
         pointers: &mut [Node],
         moved: impl FnMut(Node, Node),
     ) {
         let Aiming { rows, gathered, q, best, finder } = self;
+        q.resize(gathered.len(), 0.0);
+        query_key.forward(simd, gathered, q);
         let asking = Asking { rows, gathered, q, keys };
         aim(simd, config, asking, pointers, (best, Some(finder)), moved);
-    }
-}
-
-impl Aiming {
-    /// Aims the pointers of an extra type, of the nodes that asked last.
-    #[inline(always)]
-    pub fn aim_extra<S: Simd>(
-        &mut self,
-        simd: S,
-        config: &Config,
-        fold: &QueryKey,
-        keys: &[f32],
-        pointers: &mut [Node],
-        moved: impl FnMut(Node, Node),
-    ) {
-        let w = config.attention_width();
-        queries(simd, w, &fold.forward, &self.gathered, &mut self.q);
-        self.aim(simd, config, keys, pointers, moved);
     }
 }
 

@@ -11,17 +11,16 @@ use super::{
     cost::rollout_flop,
     layer::Layer,
     pointers::{Aiming, attention_input},
-    step::{AllSenders, Encoding, Processing, Scratch, StepContext, answer, encode, process, send},
+    step::{AllSenders, Encoding, Processing, Scratch, StepContext, encode, process},
 };
 use crate::{
     Aggregation, AttentionInput, Candidates, Config, Graph, InputGraph,
-    attention::{keep_visited, queries, scores},
+    attention::{keep_visited, scores},
     awake::awake,
-    features::fixed_part,
     graph::Neighbours,
     kernels::{LANES, math::softmax},
+    masks::left_alone,
     processor::ProcessorState,
-    readout::left_alone,
     simd::with_simd,
     state::VisibleState,
 };
@@ -69,9 +68,9 @@ impl Run {
         let (n, k) = (priorities.len(), config.k);
         let zeros = |wanted: bool, size: usize| vec![0.0; if wanted { size } else { 0 }];
         let mut fixed = vec![0.0; n * k];
-        with_simd!(network.level, simd => fixed_part(
-            simd, &config.features, &weights.encoder_e, &weights.encoder_bias, priorities, &mut fixed,
-        ));
+        with_simd!(network.level, simd => {
+            weights.encoder.fixed(simd, &config.features, priorities, &mut fixed)
+        });
         let reads_zh = config.has_attention() && config.attention_input == AttentionInput::Zh;
         Run {
             fixed,
@@ -98,7 +97,7 @@ impl Run {
         let network = Arc::clone(&self.network);
         let logit = with_simd!(network.level, simd => {
             self.compute_latents(simd, operation, visible);
-            answer(simd, &network.weights, &self.top)
+            network.weights.decoder.forward(simd, &self.top)
         });
         if network.config.owns_pointers() {
             with_simd!(network.level, simd => self.aim(simd, visible));
@@ -188,14 +187,14 @@ impl Run {
         let (config, weights) = (&self.network.config, &self.network.weights);
         let h = &self.h[self.h.len() - 1];
         let keys = attention_input(config, &self.z, h, &mut self.zh);
-        self.aiming.ask(simd, config, weights, &visible.mask_logits, keys);
+        self.aiming.ask(config, &visible.mask_logits, keys);
         let mut pointers = std::mem::take(&mut visible.pointers);
         let moved = |node, from| visible.note(node, from);
-        self.aiming.aim(simd, config, keys, &mut pointers, moved);
+        self.aiming.aim(simd, config, &weights.query_keys[0], keys, &mut pointers, moved);
         visible.pointers = pointers;
-        for (extra, fold) in self.extra.iter_mut().zip(&weights.query_keys[1..]) {
+        for (extra, query_key) in self.extra.iter_mut().zip(&weights.query_keys[1..]) {
             let moved = |_, _| self.extra_moved = true;
-            self.aiming.aim_extra(simd, config, fold, keys, extra, moved);
+            self.aiming.aim(simd, config, query_key, keys, extra, moved);
         }
     }
 }
@@ -257,13 +256,13 @@ impl ProcessorState for Run {
 
     fn attention(&self, node: Node, visible: &VisibleState) -> Vec<f32> {
         let (config, weights) = (&self.network.config, &self.network.weights);
-        let (n, w) = (visible.pointers.len(), weights.attention_width);
+        let (n, w) = (visible.pointers.len(), config.attention_width());
         let mut zh = vec![0.0; self.zh.len()];
         let keys = attention_input(config, &self.z, &self.h[self.h.len() - 1], &mut zh);
         let mut alpha = vec![0.0; n.next_multiple_of(LANES)];
         with_simd!(self.network.level, simd => {
             let mut q = vec![0.0; w];
-            queries(simd, w, &weights.query_keys[0].forward, &keys[node as usize * w..][..w], &mut q);
+            weights.query_keys[0].forward(simd, &keys[node as usize * w..][..w], &mut q);
             scores(simd, &q, keys, &mut alpha);
             if config.candidates == Candidates::Visited {
                 let visited = |j: usize| !left_alone(visible.mask_logits[j]);
@@ -325,15 +324,16 @@ fn depth(pointers: &[Node], Operation { u, v, .. }: Operation) -> usize {
 fn send_all<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &mut [f32]) {
     let n = x.len() / config.k;
     if n <= ALONE || sent.is_empty() {
-        return send(simd, config, layer, x, sent);
+        return layer.send(simd, config, x, sent);
     }
     let nodes = block(n);
     let blocks = x.par_chunks(nodes * config.k);
-    let blocks = blocks.zip(sent.par_chunks_mut(nodes * layer.channels * config.k)).with_max_len(1);
+    let blocks =
+        blocks.zip(sent.par_chunks_mut(nodes * config.channels() * config.k)).with_max_len(1);
     blocks.for_each(|(x, sent)| {
         simd.vectorize(
             #[inline(always)]
-            || send(simd, config, layer, x, sent),
+            || layer.send(simd, config, x, sent),
         );
     });
 }

@@ -10,20 +10,8 @@
 use fearless_simd::prelude::*;
 use pgn_structures::{Node, Operation};
 
-use super::{layer::Layer, weights::Weights};
-use crate::{
-    Config, Graph,
-    aggregation::Senders,
-    features::for_each_flag,
-    graph::Neighbours,
-    kernels::{
-        matmul::{Start, Then, mat, mat_mut, matmul},
-        rows::{add, dot},
-        sources::Sources,
-    },
-    readout::mask_forward,
-    rows::{Rows, RowsMut},
-};
+use super::{Weights, layer::Layer};
+use crate::{Config, graph::Neighbours, kernels::sources::Sources};
 
 /// Rows that pass through the second phase together, so that what lies between z and h stays in
 /// the first-level cache.
@@ -141,37 +129,8 @@ pub struct Encoding<'a> {
 pub fn encode<S: Simd>(simd: S, context: &StepContext, rows: Encoding) {
     let StepContext { config, weights, .. } = *context;
     let Encoding { first, fixed, h, z, sent } = rows;
-    let k = config.k;
-    let count = z.len() / k;
-    // (1) z = encoder[e ‖ h⁻]
-    if context.fresh || config.carried() == 0 {
-        z.copy_from_slice(fixed);
-    } else {
-        let (b, start) = (mat(&weights.encoder_h, k), Start::Mat(mat(fixed, k)));
-        matmul(simd, (count, k, k), mat(h, k), b, start, Then::Store, mat_mut(z, k));
-    }
-    let (columns, mut rows) = (Rows::new(&weights.encoder_e, k), RowsMut::new(z, k));
-    for_each_flag(
-        &config.features,
-        context.operation,
-        context.pointers,
-        first..first + count,
-        #[inline(always)]
-        |input, node| add(simd, columns.row(input), rows.row(node - first)),
-    );
-    send(simd, config, &weights.layers[0], z, sent);
-}
-
-/// What every node sends of x \[rows, k\].
-#[inline(always)]
-pub fn send<S: Simd>(simd: S, config: &Config, layer: &Layer, x: &[f32], sent: &mut [f32]) {
-    if config.graph == Graph::SelfOnly {
-        return;
-    }
-    let (k, width) = (config.k, layer.channels * config.k);
-    let b = mat(&layer.mix[layer.sender(k, 0)..], layer.width);
-    let shape = (x.len() / k, k, width);
-    matmul(simd, shape, mat(x, k), b, Start::Zero, Then::Store, mat_mut(sent, width));
+    weights.encoder.forward(simd, context, first, [fixed, h], z);
+    weights.layers[0].send(simd, config, z, sent);
 }
 
 /// What all nodes of a layer may hear.
@@ -206,38 +165,18 @@ pub fn process<S: Simd, R: Record>(
     scratch: &mut Scratch,
 ) {
     let StepContext { config, weights, .. } = *context;
-    let (k, channels, width) = (config.k, layer.channels, layer.width);
-    let (messages, readout) = (config.message_aggregation, config.readout_aggregation);
+    let (k, readout) = (config.k, config.readout_aggregation);
     let (top_z, top_h) = block.top.split_at_mut(block.top.len() / 2);
     let rows = block.x.chunks(ROWS * k).zip(block.h.chunks_mut(ROWS * k));
     for (part, (x, h)) in rows.enumerate() {
         let (offset, count) = (part * ROWS, x.len() / k);
         let first = block.first + offset;
-        let mixed_width = (channels + 1) * k;
-        let (start, b) = (Start::Row(&layer.mix_bias), mat(&layer.mix, width));
-        let (shape, mixed) = ((count, k, mixed_width), mat_mut(&mut scratch.mixed, mixed_width));
-        matmul(simd, shape, mat(x, k), b, start, Then::Store, mixed);
-        // (8) m aggregates ReLU(a + b) over the graph; h = ReLU(update[z ‖ m]).
-        for channel in 0..channels {
-            let AllSenders { neighbours, sent, by_all } = all;
-            let neighbours = &neighbours[channel];
-            let graph = config.graph;
-            let senders = Senders { graph, neighbours, sent, channel, channels, by_all };
-            let (m, sources) = record.messages(channel, offset, count, k, &mut scratch.m);
-            let receiver = &scratch.mixed[channel * k..][..count * mixed_width];
-            let receiver = Rows::new(receiver, mixed_width);
-            messages.aggregate(simd, senders, first, receiver, m, sources);
-            let c = Start::Mat(mat(&scratch.mixed[channels * k..], mixed_width));
-            let start = if channel == 0 { c } else { Start::Result };
-            let then = if channel + 1 == channels { Then::Relu } else { Then::Store };
-            let b = mat(&layer.update_m[channel * k * k..], k);
-            matmul(simd, (count, k, k), mat(m, k), b, start, then, mat_mut(h, k));
-        }
+        layer.forward(simd, config, all, (offset, first), (x, &mut *h), (record, scratch)); // (8)
         let z = &block.z[offset * k..][..count * k];
-        // (4)
-        if !block.mask_logits.is_empty() && config.has_masks() {
-            let mask_logits = &mut block.mask_logits[offset..][..count];
-            mask_forward(simd, k, z, h, &weights.mask, weights.mask_bias, mask_logits);
+        if let Some(masks) = &weights.masks
+            && !block.mask_logits.is_empty()
+        {
+            masks.forward(simd, [z, h], &mut block.mask_logits[offset..][..count]); // (4)
         }
         // (3)
         if !top_z.is_empty() {
@@ -248,17 +187,11 @@ pub fn process<S: Simd, R: Record>(
     }
 }
 
-/// Equation 3: the answer's logit.
-#[inline(always)]
-pub fn answer<S: Simd>(simd: S, weights: &Weights, top: &[f32]) -> f32 {
-    dot(simd, top, &weights.decoder) + weights.decoder_bias
-}
-
 /// Buffers that live for one block.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    mixed: Vec<f32>, // [ROWS, (channels + 1) k]: a of each channel | c
-    m: Vec<f32>,     // [ROWS, k]
+    pub mixed: Vec<f32>, // [ROWS, (channels + 1) k]: a of each channel | c
+    pub m: Vec<f32>,     // [ROWS, k]
 }
 
 impl Scratch {

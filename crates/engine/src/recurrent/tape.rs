@@ -16,7 +16,7 @@ pub struct Tape {
     pub padded: usize,
     pub z: Vec<f32>,                 // [T, n, k]
     pub passes: Vec<Pass>,           // [processors · layers]
-    pub read: Vec<Node>,             // [T + 1, n]: the pointers that operation t finds
+    pub pointers: Vec<PointerTape>,  // one of each pointer type, the learned one first
     pub neighbours: Vec<Neighbours>, // [T, channels]
     pub top: Vec<f32>,               // [T, 2k]: max z | max h
     pub top_sources: Vec<u32>,       // [T, 2k]
@@ -29,12 +29,8 @@ pub struct Tape {
     pub rows: Vec<Node>,           // [R]
     pub row_starts: Vec<usize>,    // [T + 1]
     pub gathered: Vec<f32>,        // [R, w]
-    pub q: Vec<f32>,               // [R, w]
-    pub alpha: Vec<f32>,           // [R, p]; α, then α − target
     pub alpha_scale: Vec<f32>,     // [T]: ∂scores = scale · (α − target)
     pub log_probability: Vec<f32>, // [T]: of sampled pointers
-    pub d_q: Vec<f32>,             // [R, w]
-    pub extra: Vec<ExtraPointers>, // one of each extra pointer type
     pub input: Neighbours,         // the input graph's, if there is one
     // Scratch of one operation.
     pub fixed: Vec<f32>,      // [n, k]
@@ -53,12 +49,12 @@ pub struct Tape {
     pub d_z: Vec<f32>, // [block · n, k]
 }
 
-/// An extra pointer type, laid out as that of the learned one. The same nodes ask.
+/// What a pointer type leaves behind. The same nodes ask for all types.
 #[derive(Debug, Default)]
-pub struct ExtraPointers {
-    pub read: Vec<Node>, // [T + 1, n]
+pub struct PointerTape {
+    pub read: Vec<Node>, // [T + 1, n]: the pointers that operation t finds
     pub q: Vec<f32>,     // [R, w]
-    pub alpha: Vec<f32>, // [R, p]
+    pub alpha: Vec<f32>, // [R, p]; α, then α − target
     pub d_q: Vec<f32>,   // [R, w]
 }
 
@@ -93,16 +89,12 @@ impl Tape {
             pass.sources.resize(channels * sources, 0);
             pass.d_mixed.resize(rows * mix_width, 0.0);
         }
-        self.read.resize((ops + 1) * n, 0);
-        for (i, pointer) in self.read[..n].iter_mut().enumerate() {
-            *pointer = i as Node;
-        }
-        self.extra.resize_with(config.pointer_types.len(), ExtraPointers::default);
-        for extra in &mut self.extra {
-            extra.read.resize((ops + 1) * n, 0);
-            extra.read[..n].copy_from_slice(&self.read[..n]);
-            extra.q.clear();
-            extra.alpha.clear();
+        self.pointers.resize_with(config.types(), PointerTape::default);
+        for PointerTape { read, q, alpha, .. } in &mut self.pointers {
+            read.resize((ops + 1) * n, 0);
+            (0..n).for_each(|i| read[i] = i as Node);
+            q.clear();
+            alpha.clear();
         }
         self.neighbours.resize_with(ops * channels, Neighbours::default);
         self.top.clear();
@@ -121,8 +113,6 @@ impl Tape {
         self.row_starts.clear();
         self.row_starts.push(0);
         self.gathered.clear();
-        self.q.clear();
-        self.alpha.clear();
         self.alpha_scale.clear();
         self.alpha_scale.resize(ops, 0.0);
         self.log_probability.clear();

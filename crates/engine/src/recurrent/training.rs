@@ -4,10 +4,12 @@ use pgn_structures::Stream;
 use rayon::prelude::*;
 
 use super::{
-    Network, Tape, WeightGradients,
+    Network, Tape,
     forward::{Draws, Unroll},
 };
-use crate::{Example, Losses, Parameters, processor::StepInputs, simd::with_simd, streams};
+use crate::{
+    Example, Losses, Parameters, packing::add_all, processor::StepInputs, simd::with_simd, streams,
+};
 
 impl Network {
     /// The losses of a batch and the gradients of their weighted sum, for these weights. The same
@@ -21,7 +23,7 @@ impl Network {
         let config = &self.config;
         let scale = 1.0 / batch.len() as f32;
         // One sequence a task: they are long enough, and the threads finish together.
-        let shares: Vec<(Losses, WeightGradients)> = batch
+        let shares: Vec<(Losses, Vec<f32>)> = batch
             .par_iter()
             .with_max_len(1)
             .enumerate()
@@ -40,8 +42,8 @@ impl Network {
                     running_accuracy: inputs.running_accuracy,
                 };
                 let mut tape = self.tapes.take(Tape::default);
-                let mut gradients = self.gradients.take(|| WeightGradients::zeros(config));
-                gradients.clear();
+                let mut gradients = self.gradients.take(|| self.weights.packing.zeros());
+                gradients.fill(0.0);
                 let losses = with_simd!(self.level, simd => {
                     let losses = unroll.forward(simd, draws, &mut tape);
                     unroll.backward(simd, &mut tape, &mut gradients);
@@ -52,24 +54,22 @@ impl Network {
             })
             .collect();
         let mut losses = Losses::default();
-        let mut gradients = Parameters::zeros(config);
         // Sums run in the order of the batch, whichever thread finished first.
-        let mut sum: Option<WeightGradients> = None;
+        let mut sum: Option<Vec<f32>> = None;
         for (share, gradient) in shares {
             losses.add(&share);
             match &mut sum {
                 None => sum = Some(gradient),
                 Some(sum) => {
-                    sum.add(&gradient);
+                    add_all(sum, &gradient);
                     self.gradients.put_back(gradient);
                 }
             }
         }
         losses.weigh(config);
-        if let Some(sum) = sum {
-            sum.unpack(config, parameters, &mut gradients);
-            self.gradients.put_back(sum);
-        }
+        let Some(sum) = sum else { return (losses, parameters.zeroed()) };
+        let gradients = self.weights.unpack(&sum, parameters);
+        self.gradients.put_back(sum);
         (losses, gradients)
     }
 }

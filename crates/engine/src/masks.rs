@@ -1,5 +1,5 @@
-//! Layers with one output, forward and backward: the masking network (equations 4 and 5), and what
-//! it shares with the decoder.
+//! Equations 4 and 5: masks μᵢ = 𝕀(mask\[zᵢ ‖ hᵢ\] > 0), their loss, and the gradients of layers with
+//! one output.
 
 use fearless_simd::{f32x4, f32x8, prelude::*};
 
@@ -9,24 +9,52 @@ use crate::{
         math::{binary_cross_entropies, binary_cross_entropy},
         rows::{DOTS, axpy, chunks, dots, load, store, store_dots},
     },
+    packing::{Matrix, Packer},
 };
 
-/// Mask logits ψ(zᵢ, hᵢ).
-#[inline(always)]
-pub fn mask_forward<S: Simd>(
-    simd: S,
-    k: usize,
-    z: &[f32],
-    h: &[f32],
-    weights: &[f32],
-    bias: f32,
-    logits: &mut [f32],
-) {
-    let (weights_z, weights_h) = weights.split_at(k);
-    let bias = f32x4::splat(simd, bias);
-    let rows = z.chunks(DOTS * k).zip(h.chunks(DOTS * k));
-    for ((z, h), logits) in rows.zip(logits[..z.len() / k].chunks_mut(DOTS)) {
-        store_dots(dots(simd, weights_z, z) + dots(simd, weights_h, h) + bias, logits);
+/// The masking network's weights.
+#[derive(Clone, Debug)]
+pub struct Masks {
+    weight: Matrix, // [2k]: of z, then of h
+    bias: Matrix,   // [1]
+}
+
+impl Masks {
+    pub fn new(k: usize, packer: &mut Packer) -> Masks {
+        let weight = packer.copy("mask.weight", 2 * k);
+        Masks { weight, bias: packer.copy("mask.bias", 1) }
+    }
+
+    /// Equation 4: logits \[rows\], from z and h \[rows, k\].
+    #[inline(always)]
+    pub fn forward<S: Simd>(&self, simd: S, [z, h]: [&[f32]; 2], logits: &mut [f32]) {
+        let k = self.weight.len() / 2;
+        let (of_z, of_h) = self.weight.split_at(k);
+        let bias = f32x4::splat(simd, self.bias[0]);
+        let rows = z.chunks(DOTS * k).zip(h.chunks(DOTS * k));
+        for ((z, h), logits) in rows.zip(logits[..z.len() / k].chunks_mut(DOTS)) {
+            store_dots(dots(simd, of_z, z) + dots(simd, of_h, h) + bias, logits);
+        }
+    }
+
+    /// From ∂logits \[n\] to the weights and to ∂z and ∂h \[n, k\], which are added to.
+    #[inline(always)]
+    pub fn backward<S: Simd>(
+        &self,
+        simd: S,
+        d: &[f32],
+        [z, h]: [&[f32]; 2],
+        [d_z, d_h]: [&mut [f32]; 2],
+        gradients: &mut [f32],
+    ) {
+        let k = self.weight.len() / 2;
+        let (of_z, of_h) = self.weight.split_at(k);
+        outer_add(simd, d, of_z, d_z);
+        outer_add(simd, d, of_h, d_h);
+        let (into_z, into_h) = self.weight.gradient(gradients).split_at_mut(k);
+        weighted_sum(simd, d, z, into_z);
+        weighted_sum(simd, d, h, into_h);
+        self.bias.gradient(gradients)[0] += d.iter().sum::<f32>();
     }
 }
 
