@@ -9,7 +9,7 @@ use pyo3::{
     prelude::*,
 };
 
-use crate::{error::Error, own};
+use crate::{error::Error, user_structure};
 
 /// Runs the program with these arguments, its name first; its exit code. `find` is given the value
 /// of `--structure`; it registers what that names and returns the task's name, whether it is the
@@ -40,7 +40,7 @@ fn in_words(py: Python<'_>, error: PyErr) -> anyhow::Error {
 /// Makes a class of structures known to the program by its name, which is returned.
 #[pyfunction]
 pub fn register_task(structure: &Bound<'_, PyAny>) -> PyResult<String> {
-    let task = own::task(structure)?;
+    let task = user_structure::task(structure)?;
     let name = task.name().to_owned();
     task.register().map_err(Error::from)?;
     Ok(name)

@@ -13,7 +13,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
     error::Error,
-    own, pool,
+    pool, user_structure,
     work::{interruptible, until},
 };
 
@@ -185,8 +185,8 @@ pub fn sample<'py>(
     split: &str,
     fields: bool,
 ) -> PyResult<Parts<'py>> {
-    let pool = pool::for_task(own::is_python(task))?;
-    let task = own::task(task)?;
+    let pool = pool::for_task(user_structure::is_python(task))?;
+    let task = user_structure::task(task)?;
     let split = split.parse().map_err(Error::from)?;
     let ops = ops.unwrap_or(Sampling::paper_ops(nodes));
     let sampling = Sampling { nodes, ops, count, seed, split };
@@ -209,8 +209,8 @@ pub fn replay<'py>(
     seed: u64,
     fields: bool,
 ) -> PyResult<Parts<'py>> {
-    let pool = pool::for_task(own::is_python(task))?;
-    let task = own::task(task)?;
+    let pool = pool::for_task(user_structure::is_python(task))?;
+    let task = user_structure::task(task)?;
     let nodes = priorities.shape()[1];
     let priorities = priorities.as_slice()?;
     let operations = operations(&operands, kinds.as_ref())?;

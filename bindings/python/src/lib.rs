@@ -11,7 +11,6 @@ mod machine;
 mod machine_values;
 mod model;
 mod node;
-mod own;
 mod pool;
 mod program;
 mod rng;
@@ -22,6 +21,7 @@ mod structures;
 mod sweep;
 mod train;
 mod unfinished;
+mod user_structure;
 mod viewer;
 mod work;
 
@@ -36,7 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<structures::LinkCutTree>()?;
     module.add_class::<structures::RootedForest>()?;
     module.add_class::<rng::Rng>()?;
-    module.add_class::<own::Recorded>()?;
+    module.add_class::<user_structure::Recorded>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<machine::Registered>()?;
     module.add_class::<machine::Machine>()?;
@@ -65,7 +65,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(unfinished::unfinished, module)?,
         wrap_pyfunction!(unfinished::results, module)?,
         wrap_pyfunction!(model::with_paths, module)?,
-        wrap_pyfunction!(own::tasks, module)?,
+        wrap_pyfunction!(user_structure::tasks, module)?,
     ] {
         module.add_function(function)?;
     }

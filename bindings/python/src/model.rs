@@ -15,9 +15,10 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use crate::{
     dataset::Arrays,
     error::Error,
-    own, pool,
+    pool,
     rollout::{self, Parts},
     state::State,
+    user_structure,
     work::interruptible,
 };
 
@@ -35,8 +36,8 @@ impl Model {
     #[new]
     #[pyo3(signature = (run, task=None))]
     fn new(run: PathBuf, task: Option<&Bound<'_, PyAny>>) -> PyResult<Model> {
-        let python = task.is_some_and(own::is_python);
-        let own = task.map(own::task).transpose()?;
+        let python = task.is_some_and(user_structure::is_python);
+        let own = task.map(user_structure::task).transpose()?;
         let find = |name: &str| match own {
             Some(own) if own.name() != name => Err(LabError::File {
                 path: run.clone(),

@@ -55,6 +55,8 @@ pub struct Declared {
     /// State, kind and register or reason.
     halts: Vec<(String, String, String)>,
     operations: Vec<Operation>,
+    /// Operation, condition and reason for refusing.
+    requires: Vec<(String, String, String)>,
     invariants: Vec<Invariant>,
     /// Runs a step as far as the answers go.
     run: Py<PyAny>,
@@ -94,6 +96,9 @@ impl PythonProgram {
         for (name, entry, arguments, controls) in &declared.operations {
             let controls: Vec<_> = controls.iter().map(|(c, v)| (&**c, &**v)).collect();
             signature = signature.operation(name, entry, &strs(arguments), &controls);
+            for (_, condition, reason) in declared.requires.iter().filter(|one| one.0 == *name) {
+                signature = signature.requires(condition, reason);
+            }
         }
         signature.check().map_err(PyValueError::new_err)?;
         let raised = Raised::default();

@@ -17,7 +17,7 @@ use pyo3::{
 };
 use toml::Table;
 
-use crate::{error::Error, own, pool, work::LISTEN};
+use crate::{error::Error, pool, user_structure, work::LISTEN};
 
 /// The config that these settings, a JSON object, make; as JSON.
 #[pyfunction]
@@ -26,7 +26,7 @@ pub fn resolve(
     file: Option<PathBuf>,
     task: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let task = task.map(own::task).transpose()?;
+    let task = task.map(user_structure::task).transpose()?;
     let config = config(settings, file, task.as_ref())?;
     serde_json::to_string(&config).map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -59,7 +59,7 @@ pub fn train(
     checkpoint_every: f64,
     observe: &Bound<'_, PyAny>,
 ) -> PyResult<Option<u64>> {
-    let task = task.map(own::task).transpose()?;
+    let task = task.map(user_structure::task).transpose()?;
     let config = config(settings, file, task.as_ref())?;
     let checkpoint_every = Duration::try_from_secs_f64(checkpoint_every).map_err(|_| {
         PyValueError::new_err(format!(

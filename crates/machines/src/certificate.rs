@@ -20,6 +20,9 @@ pub struct Certificate {
     pub statement: String,
     /// What the enumeration takes for granted, and the tests check.
     pub invariants: Vec<String>,
+    /// What calls must satisfy, by operation; others are refused before the first micro-step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
     /// Number of consistent views on which the program is defined.
     pub views: usize,
     /// On how many of them the policy does what the program does.
@@ -124,6 +127,11 @@ pub fn certify_on(
         certified,
         statement: statement(machine, pairs.len(), right),
         invariants: machine.program().invariants(),
+        refused: signature
+            .operations
+            .iter()
+            .flat_map(|one| one.requires.iter().map(|why| format!("{}: {why}", one.name)))
+            .collect(),
         views: pairs.len(),
         right,
         states,
@@ -145,9 +153,10 @@ fn statement(machine: &Machine, views: usize, right: usize) -> String {
         "On each of the {views} views that are consistent with the invariants and on which \
          program `{name}` (version {version}) is defined, the model's action is the program's. \
          By induction over micro-steps, the model does what the program does, pointer by pointer, \
-         for every number of nodes and every sequence of operations. Assumed: the invariants hold \
-         before every micro-step of the program (they are property-tested), the enumeration \
-         leaves out no view that satisfies them (it is tested to contain every view met in long \
+         for every number of nodes and every sequence of operations; calls that violate a \
+         precondition are refused by both. Assumed: the invariants hold before every micro-step of \
+         the program (for built-in programs this is tested on random runs, not proved), the \
+         enumeration leaves out no view that satisfies them (it is tested to contain every view met in long \
          runs), the fields, registers, states and lenses are those of the program, and the model \
          computes the same action whenever it is shown the same view."
     )

@@ -12,6 +12,9 @@ pub enum Error {
     /// An operation the program does not have, or with wrong arguments.
     #[error("{0}")]
     Call(String),
+    /// A call that violates a [precondition](crate::Precondition), for this reason.
+    #[error("{0}")]
+    Refused(String),
     /// An argument that does not exist.
     #[error("node {node} is out of range: there are {nodes} nodes, numbered from 0")]
     NodeOutOfRange {

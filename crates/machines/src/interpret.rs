@@ -28,7 +28,10 @@ pub fn interpret(
     operation: usize,
     arguments: &[Node],
 ) -> Result<Outcome> {
-    let mut state = begin(program, store, operation, arguments)?;
+    let mut state = match begin(program, store, operation, arguments) {
+        Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
+        started => started?,
+    };
     let allowed = steps_allowed(store);
     for _ in 0..allowed {
         if let Some(outcome) = outcome(program, store, state) {
@@ -62,6 +65,10 @@ pub(crate) fn begin(
     }
     if let Some(&node) = arguments.iter().find(|&&node| node as usize >= store.len()) {
         return Err(Error::NodeOutOfRange { node, nodes: store.len() });
+    }
+    store.visited.clear();
+    if let Some(reason) = signature.refusal(store, operation, arguments) {
+        return Err(Error::Refused(reason.to_owned()));
     }
     store.begin(signature, operation, arguments);
     Ok(declared.entry)

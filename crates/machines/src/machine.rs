@@ -251,7 +251,10 @@ impl Machine {
         arguments: &[Node],
         policy: &mut impl FnMut(&View) -> Result<Action>,
     ) -> Result<Outcome> {
-        let mut state = self.begin(store, operation, arguments)?;
+        let mut state = match self.begin(store, operation, arguments) {
+            Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
+            started => started?,
+        };
         let mut nodes = Vec::new();
         for _ in 0..steps_allowed(store) {
             if let Some(outcome) = self.outcome(store, state) {
@@ -270,7 +273,8 @@ impl Machine {
         Err(Error::Endless { steps: steps_allowed(store) })
     }
 
-    /// Puts the arguments of an operation in place; the state it starts in.
+    /// Puts the arguments of an operation in place; the state it starts in. Arguments that violate
+    /// a precondition are an [`Error::Refused`], which runs turn into an [`Outcome::Refused`].
     pub fn begin(&self, store: &mut Store, operation: usize, arguments: &[Node]) -> Result<u8> {
         interpret::begin(&*self.program, store, operation, arguments)
     }

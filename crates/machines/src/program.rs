@@ -47,6 +47,7 @@ pub trait Program: Send + Sync {
     }
 
     /// Draws the next operation, for traces and tests; by default any one, on different nodes.
+    /// It should satisfy the preconditions of the operation.
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
         any_call(self.signature(), store, rng)
     }

@@ -1,8 +1,9 @@
 //! What a program is made of: the names of its fields, registers, states and operations.
 
+use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
 
-use crate::values;
+use crate::{Condition, Precondition, Store, values};
 
 /// The names of everything a program has. All else refers to them by number, in this order.
 ///
@@ -92,6 +93,9 @@ pub struct OperationSignature {
     pub arguments: Vec<u8>,
     /// Fields of the controller that start with another value than 0.
     pub controls: Vec<(u8, u8)>,
+    /// What its arguments must be like.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Precondition>,
 }
 
 impl Signature {
@@ -204,8 +208,33 @@ impl Signature {
             entry,
             arguments,
             controls,
+            requires: Vec::new(),
         });
         self
+    }
+
+    /// With a condition on the arguments of the operation that was declared last, such as
+    /// `heap != x`, `x.child = nil` or `x.held = 0`, and why a call that violates it is refused.
+    /// Anything else becomes a condition that [`Signature::check`] reports.
+    pub fn requires(mut self, condition: &str, reason: &str) -> Self {
+        let unknown = || Precondition {
+            holds: Condition::Different(u8::MAX, u8::MAX),
+            reason: reason.to_owned(),
+        };
+        let Some(last) = self.operations.last() else { return self };
+        let parsed = Precondition::parse(&self, &last.arguments, condition, reason);
+        let parsed = parsed.unwrap_or_else(unknown);
+        if let Some(last) = self.operations.last_mut() {
+            last.requires.push(parsed);
+        }
+        self
+    }
+
+    /// Why a call is refused before it starts, if it is: the first precondition that it violates.
+    pub fn refusal(&self, store: &Store, operation: usize, arguments: &[Node]) -> Option<&str> {
+        let declared = self.operations.get(operation)?;
+        let violated = |one: &&Precondition| !one.holds.allows(store, arguments);
+        declared.requires.iter().find(violated).map(|one| one.reason.as_str())
     }
 
     /// The number of the operation of this name.
@@ -256,6 +285,16 @@ impl Signature {
                     "program `{name}`: operation `{}` names a state, a register or a value that \
                      the program does not have",
                     operation.name
+                ));
+            }
+        }
+        for operation in &self.operations {
+            let fits = |one: &Precondition| one.holds.fits(self, operation.arguments.len());
+            if let Some(other) = operation.requires.iter().find(|one| !fits(one)) {
+                return Err(format!(
+                    "program `{name}`: a condition of operation `{}` (\"{}\") is not understood; \
+                     expected `a != b`, `a.field = nil` or `a.bit = 0` of its arguments",
+                    operation.name, other.reason
                 ));
             }
         }

@@ -21,7 +21,8 @@ pub struct Trial {
 
 impl Machine {
     /// Tests, before every micro-step of random runs, that the invariants hold (of the whole
-    /// memory, up to 200 nodes), and that the view is one of the consistent ones.
+    /// memory, up to 200 nodes), and that the view is one of the consistent ones. Keys are equal and
+    /// arguments repeated more often than by chance.
     ///
     /// Gives the number of different views met. An error shows what was found.
     pub fn test_assumptions(&self, trial: Trial) -> Result<usize> {
@@ -33,11 +34,22 @@ impl Machine {
         let mut nodes = Vec::new();
         for sequence in 0..trial.sequences {
             let mut rng = RUNS.rng(trial.seed, trial.nodes as u64, sequence);
-            let keys: Vec<f32> = (0..trial.nodes).map(|_| rng.unit_f32()).collect();
+            // Every second sequence has keys that are often equal.
+            let values = if sequence % 2 == 0 { u32::MAX } else { trial.nodes.div_ceil(3) as u32 };
+            let keys: Vec<f32> = (0..trial.nodes).map(|_| rng.below(values) as f32).collect();
             let mut store = Store::new(signature, &keys);
             for _ in 0..trial.operations {
-                let call = self.program().sample(&store, &mut rng);
-                let mut state = self.begin(&mut store, call.operation, &call.arguments)?;
+                let mut call = self.program().sample(&store, &mut rng);
+                // Equal arguments are rare in large memories, and not drawn by every program.
+                if rng.below(16) == 0
+                    && let [first, others @ ..] = &mut call.arguments[..]
+                {
+                    others.fill(*first);
+                }
+                let mut state = match self.begin(&mut store, call.operation, &call.arguments) {
+                    Err(Error::Refused(_)) => continue,
+                    started => started?,
+                };
                 while self.outcome(&store, state).is_none() {
                     if let Some(whole) = store.whole(signature, state) {
                         let broken = Consistency::of(self.program()).broken(&whole);

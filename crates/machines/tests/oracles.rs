@@ -59,8 +59,10 @@ proptest! {
             let x = 1 + rng.below(nodes - 1);
             let key = ranks[x as usize];
             let operation = rng.below(3) as usize;
+            let inside = store.pointer(x, 0).is_some();
             let outcome = machine.run_program(&mut store, operation, &[0, x]).unwrap();
             match (operation, outcome) {
+                (0, Outcome::Refused(_)) => prop_assert!(inside),
                 (0, Outcome::Answer(new)) => prop_assert_eq!(new, set.insert(key)),
                 (1, Outcome::Answer(found)) => prop_assert_eq!(found, set.contains(&key)),
                 (2, Outcome::Node(removed)) => {

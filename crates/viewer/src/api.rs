@@ -30,7 +30,7 @@ use axum::{
 };
 use pgn_engine::Preset;
 use pgn_lab::files;
-use pgn_structures::{Node, Task, read_operations};
+use pgn_structures::{Node, Operation, Task, read_operations};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -256,6 +256,9 @@ async fn run_baselines(State(app): App, query: Result<Query<Run>, QueryRejection
 struct Csv {
     /// What errors call it.
     name: String,
+    /// The task whose operations they are; any one of pairs unless told.
+    #[serde(default)]
+    task: Option<String>,
     nodes: usize,
     text: String,
 }
@@ -265,19 +268,22 @@ async fn operations(body: Result<Json<Csv>, JsonRejection>) -> Response {
         Ok(Json(csv)) => csv,
         Err(rejection) => return bad_body(rejection).into_response(),
     };
-    let parse = || -> Answer<Vec<[Node; 2]>> {
+    let parse = || -> Answer<Vec<Vec<Node>>> {
         limits::check(csv.nodes, 0)?;
         let name: String = csv.name.chars().take(100).collect();
         let bad = |error: pgn_structures::Error| Refusal::bad(error.to_string());
-        // Any task of pairs will do: the page plays the paper's operations.
-        let pairs = Task::named("dsu").map_err(bad)?;
+        let task = Task::named(csv.task.as_deref().unwrap_or("dsu")).map_err(bad)?;
         let operations =
-            read_operations(csv.text.as_bytes(), name.as_ref(), &pairs, csv.nodes).map_err(bad)?;
+            read_operations(csv.text.as_bytes(), name.as_ref(), &task, csv.nodes).map_err(bad)?;
         if operations.is_empty() {
             return Err(Refusal::bad(format!("{name}: no operations; expected a `u,v` a line")));
         }
         limits::check(csv.nodes, operations.len())?;
-        Ok(operations.iter().map(|operation| [operation.u, operation.v]).collect())
+        let parts = |one: &Operation| match task.has_kinds() {
+            true => vec![one.u, one.v, Node::from(one.kind)],
+            false => vec![one.u, one.v],
+        };
+        Ok(operations.iter().map(parts).collect())
     };
     match parse() {
         Ok(operations) => Json(json!({ "operations": operations })).into_response(),

@@ -6,7 +6,7 @@ use crate::{
     halt::Halt,
     loaded::Loaded,
     refusal::{Answer, Refusal},
-    replay::{NodeDetails, NodeRequest, Replay, Request},
+    replay::{NodeDetails, NodeRequest, Replay, Request, kinds},
     report::recorded,
     step,
 };
@@ -28,6 +28,7 @@ pub fn replay(request: &Request, machine: &Loaded, halt: &Halt) -> Answer<Replay
             has_masks: true,
             has_attention: false,
             graph: None,
+            kinds: kinds(&task),
             steps: Vec::new(),
         });
     };

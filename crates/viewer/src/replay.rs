@@ -4,7 +4,9 @@ use std::{collections::HashSet, ops::ControlFlow};
 
 use pgn_engine::{self as engine, Pointers, left_alone};
 use pgn_lab::{Examples, Run};
-use pgn_structures::{Dataset, Edge, Node, Operation, Sampling, Split, Task, given_priorities};
+use pgn_structures::{
+    Dataset, Edge, Node, Operation, OperationKind, Sampling, Split, Task, given_priorities,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -28,18 +30,32 @@ pub struct Request {
     /// Priorities to use instead of drawn ones; only with `operations`.
     #[serde(default)]
     pub priorities: Option<Vec<f32>>,
-    /// Operations on these nodes, in order.
+    /// Operations, in order.
     #[serde(default)]
-    pub operations: Option<Vec<[Node; 2]>>,
-    /// The kind of each of them, for tasks with several; all of the first kind unless told.
-    #[serde(default)]
-    pub kinds: Option<Vec<u8>>,
+    pub operations: Option<Vec<Given>>,
     /// Without `operations`: how many to sample; 1.5 n unless told.
     #[serde(default)]
     pub ops: Option<usize>,
     /// Without `operations`: the number of the test sequence.
     #[serde(default)]
     pub sequence: Option<usize>,
+}
+
+/// An operation: u and v, and its kind if that is not the task's first.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Given {
+    Pair([Node; 2]),
+    Kind(Node, Node, u8),
+}
+
+impl Given {
+    fn operation(&self) -> Operation {
+        match *self {
+            Given::Pair([u, v]) => Operation::new(u, v),
+            Given::Kind(u, v, kind) => Operation::of_kind(kind, u, v),
+        }
+    }
 }
 
 /// A request about one node after one operation.
@@ -71,6 +87,9 @@ pub struct Replay {
     /// The edges of the input graph, the lightest first, for tasks that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<Vec<GraphEdge>>,
+    /// The kinds of operations, for tasks with several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<OperationKind>,
     pub steps: Vec<Step>,
 }
 
@@ -157,7 +176,9 @@ impl Request {
     pub fn chain(nodes: usize) -> Request {
         Request {
             priorities: Some((0..nodes).map(|node| node as f32 / nodes as f32).collect()),
-            operations: Some((1..nodes as Node).map(|node| [node - 1, node]).collect()),
+            operations: Some(
+                (1..nodes as Node).map(|node| Given::Pair([node - 1, node])).collect(),
+            ),
             ..Request::empty(nodes, 0)
         }
     }
@@ -169,7 +190,6 @@ impl Request {
             seed,
             priorities: None,
             operations: None,
-            kinds: None,
             ops: None,
             sequence: None,
         }
@@ -187,14 +207,7 @@ impl Request {
         if self.ops.is_some() || self.sequence.is_some() {
             return Err(Refusal::bad("operations were given; expected no ops and no sequence"));
         }
-        let kinds = self.kinds.clone().unwrap_or_else(|| vec![0; pairs.len()]);
-        if kinds.len() != pairs.len() {
-            let (kinds, pairs) = (kinds.len(), pairs.len());
-            return Err(Refusal::bad(format!("{kinds} kinds for {pairs} operations were given")));
-        }
-        let given = pairs.iter().zip(kinds);
-        let operations: Vec<_> =
-            given.map(|(&[u, v], kind)| Operation::of_kind(kind, u, v)).collect();
+        let operations: Vec<_> = pairs.iter().map(Given::operation).collect();
         for (index, &operation) in operations.iter().enumerate() {
             task.check(operation, n)
                 .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
@@ -316,6 +329,7 @@ impl Request {
             has_masks: config.has_masks(),
             has_attention: config.has_attention(),
             graph,
+            kinds: kinds(task),
             steps,
         })
     }
@@ -388,6 +402,11 @@ fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
 /// The data structure that the run is about.
 fn task(run: &Run) -> Answer<&Task> {
     run.task().map_err(|error| Refusal::bad(error.to_string()))
+}
+
+/// The kinds of operations, for tasks with several.
+pub fn kinds(task: &Task) -> Vec<OperationKind> {
+    if task.has_kinds() { task.kinds().to_vec() } else { Vec::new() }
 }
 
 /// The name of an operation's kind, for tasks with several.

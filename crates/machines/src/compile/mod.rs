@@ -15,7 +15,7 @@ use code::{Code, Notes};
 use pgn_structures::Node;
 
 use crate::interpret::steps_allowed;
-use crate::{Action, Machine, Outcome, Result, Store, Values, View};
+use crate::{Action, Error, Machine, Outcome, Result, Store, Values, View};
 
 /// A machine compiled to a [`Tree`], ready to run.
 ///
@@ -84,7 +84,10 @@ impl Compiled {
         arguments: &[Node],
     ) -> Result<Outcome> {
         let code = if V::ACTIVE { &self.valued } else { &self.fast };
-        let state = self.machine.begin(store, operation, arguments)?;
+        let state = match self.machine.begin(store, operation, arguments) {
+            Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
+            started => started?,
+        };
         let limit = steps_allowed(store);
         let mut marks = Vec::new();
         let mut mark = |mark, node| marks.push((mark, node));
@@ -100,7 +103,10 @@ impl Compiled {
         operation: usize,
         arguments: &[Node],
     ) -> Result<Outcome> {
-        let state = self.machine.begin(store, operation, arguments)?;
+        let state = match self.machine.begin(store, operation, arguments) {
+            Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
+            started => started?,
+        };
         let limit = steps_allowed(store);
         let mut visited = std::mem::take(&mut store.visited);
         let mut marks = Vec::new();

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::tree::{Arm, Branch, Effect, Found, Test, Tree};
 use crate::lens::Lens;
 use crate::values::{ADD, PULL, SET};
-use crate::{Halt, Signature};
+use crate::{Condition, Halt, Signature};
 
 /// A module with a type for the structure, a method per operation and a function per state.
 pub(super) fn rust(tree: &Tree, lenses: &[Lens]) -> String {
@@ -168,11 +168,32 @@ impl Source<'_> {
                     (camel(&control.name), camel(&control.values[usize::from(value)]));
                 settings.push(format!("{} = {kind}::{value}", snake(&control.name)));
             }
+            let refusals: String = operation
+                .requires
+                .iter()
+                .map(|one| {
+                    let test = match one.holds {
+                        Condition::Different(a, b) => {
+                            format!("{} == {}", arguments[usize::from(a)], arguments[usize::from(b)])
+                        }
+                        Condition::Nil(a, field) => {
+                            let field = snake(&signature.pointers[usize::from(field)]);
+                            format!("self.node({}).{field} != NIL", arguments[usize::from(a)])
+                        }
+                        Condition::Bit(a, bit, set) => {
+                            let bit = snake(&signature.bits[usize::from(bit)]);
+                            format!("self.node({}).{bit} != {set}", arguments[usize::from(a)])
+                        }
+                    };
+                    let reason = &one.reason;
+                    format!("        if {test} {{\n            return Outcome::Refused({reason:?});\n        }}\n")
+                })
+                .collect();
             let settings: String =
                 settings.iter().map(|setting| format!("        c_.{setting};\n")).collect();
             let _ = writeln!(
                 text,
-                "    pub fn {}(&mut self, {}) -> Outcome {{\n        let mut c_ = START;\n\
+                "    pub fn {}(&mut self, {}) -> Outcome {{\n{refusals}        let mut c_ = START;\n\
                  {settings}        self.run(State::{}, c_)\n    }}\n",
                 snake(&operation.name),
                 parameters.join(", "),

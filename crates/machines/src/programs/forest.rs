@@ -28,6 +28,7 @@ pub fn forest() -> Definition {
         .halt("done", Halt::Done)
         .halt("root", Halt::Node(X as u8))
         .operation("toggle", "start", &["u", "v"], &[])
+        .requires("u != v", "u and v are the same node")
         .operation("evert", "start", &["u"], &[("goal", "other")])
         .operation("find_root", "start find", &["u"], &[("goal", "other")]);
     Definition::new(signature, step)

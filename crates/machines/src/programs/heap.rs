@@ -19,10 +19,14 @@ names! { u8 STATES:
     DONE = "done", MINIMUM = "minimum", REFUSED = "refused",
 }
 
+/// How often a node is drawn again that cannot be inserted.
+const RETRIES: usize = 8;
+
 /// A priority queue as a pairing heap. A heap is a node of its own whose `child` is the least.
 ///
 /// `insert(heap, x)` adds a node, refused if it is in a heap already; `pop_min(heap)` takes out a
 /// node of least key and gives it (or nil); `meld(heap, x)` moves all nodes of heap x to the other.
+/// A node that is in a heap cannot be used as one.
 ///
 /// Fredman, Sedgewick, Sleator and Tarjan 1986, *The pairing heap*.
 pub fn heap() -> Definition {
@@ -37,8 +41,16 @@ pub fn heap() -> Definition {
         .halt("minimum", Halt::Node(X as u8))
         .refuse("refused", "x is in a heap already")
         .operation("insert", "insert", &["heap", "x"], &[])
+        .requires("heap != x", "heap and x are the same node")
+        .requires("x.held = 0", "x is in a heap already")
+        .requires("heap.held = 0", "heap is itself in a heap")
+        .requires("x.child = nil", "x is a heap with nodes in it")
         .operation("pop_min", "pop", &["heap"], &[("pass", "first")])
-        .operation("meld", "meld", &["heap", "x"], &[]);
+        .requires("heap.held = 0", "heap is itself in a heap")
+        .operation("meld", "meld", &["heap", "x"], &[])
+        .requires("heap != x", "heap and x are the same node")
+        .requires("heap.held = 0", "heap is itself in a heap")
+        .requires("x.held = 0", "x is in a heap");
     Definition::new(signature, step)
         .invariant("no two of the fields `child` and `next` point to the same node", |view| {
             invariants::unshared(view, &[CHILD, NEXT])
@@ -54,9 +66,15 @@ pub fn heap() -> Definition {
         // Nodes 0 and 1 are heaps.
         .sampled_by(|store, rng| {
             let others = (store.len() as Node).saturating_sub(2);
-            let (heap, x) = (rng.below(2), 2 + rng.below(others));
+            let (heap, mut x) = (rng.below(2), 2 + rng.below(others));
+            // Nodes that can be inserted are drawn again a few times, as they may be rare.
+            for _ in 0..RETRIES {
+                if store.bit(x, HELD) {
+                    x = 2 + rng.below(others);
+                }
+            }
             match rng.below(8) {
-                0..4 if others > 0 => Call::new(0, &[heap, x]),
+                0..4 if others > 0 && !store.bit(x, HELD) => Call::new(0, &[heap, x]),
                 0..7 => Call::new(1, &[heap]),
                 _ => Call::new(2, &[heap, 1 - heap]),
             }

@@ -15,10 +15,14 @@ names! { u8 STATES:
     JOINED = "joined", NO = "no", YES = "yes", REMOVED = "removed",
 }
 
+/// How often a node is drawn again that cannot be inserted.
+const RETRIES: usize = 8;
+
 /// A set ordered by key, as a splay tree. A tree is a node of its own whose `left` is the root.
 ///
-/// `insert(tree, x)` adds a node, `contains(tree, x)` looks for one with the key of x, and
-/// `remove(tree, x)` takes such a node out and gives it (or nil).
+/// `insert(tree, x)` adds a node that is in no tree, unless there is one with its key;
+/// `contains(tree, x)` looks for a node with the key of x, and `remove(tree, x)` takes such a node
+/// out and gives it (or nil). A node that is in a tree cannot be used as one.
 ///
 /// Sleator and Tarjan 1985, *Self-adjusting binary search trees*.
 pub fn splay() -> Definition {
@@ -31,8 +35,14 @@ pub fn splay() -> Definition {
         .halt("yes", Halt::Answer(true))
         .halt("removed", Halt::Node(FOUND as u8))
         .operation("insert", "start", &["tree", "x"], &[("goal", "insert")])
+        .requires("tree != x", "tree and x are the same node")
+        .requires("tree.up = nil", "tree is itself in a tree")
+        .requires("x.up = nil", "x is in a tree already")
+        .requires("x.left = nil", "x is a tree with nodes in it")
         .operation("contains", "start", &["tree", "x"], &[("goal", "contains")])
-        .operation("remove", "start", &["tree", "x"], &[("goal", "remove")]);
+        .requires("tree.up = nil", "tree is itself in a tree")
+        .operation("remove", "start", &["tree", "x"], &[("goal", "remove")])
+        .requires("tree.up = nil", "tree is itself in a tree");
     over_trees(signature, step)
         .about(
             "Splay tree",
@@ -41,7 +51,18 @@ pub fn splay() -> Definition {
         )
         // Node 0 is the tree.
         .sampled_by(|store, rng| {
-            let (operation, x) = (rng.below(3) as usize, 1 + rng.below(store.len() as Node - 1));
+            let others = (store.len() as Node).saturating_sub(1);
+            let (mut operation, mut x) = (rng.below(3) as usize, 1 + rng.below(others));
+            // What can be inserted is drawn again a few times, as it may be rare.
+            let inside = |x: Node| store.pointer(x, UP).is_some();
+            for _ in 0..RETRIES {
+                if operation == 0 && inside(x) {
+                    x = 1 + rng.below(others);
+                }
+            }
+            if operation == 0 && inside(x) {
+                operation = 2;
+            }
             Call::new(operation, &[0, x])
         })
 }

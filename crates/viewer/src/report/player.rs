@@ -7,7 +7,7 @@ use pgn_structures::{Node, Sequence, Task, TaskText};
 use super::{LICENCES, SCRIPT, STYLES, html::Html};
 use crate::{
     Error, Result,
-    replay::{Guess, Replay, Step, Truth, graph, kind_name, moves},
+    replay::{Guess, Replay, Step, Truth, graph, kind_name, kinds, moves},
 };
 
 /// The page of `pgn report` with nothing but a player in it: the truth and what a model, ours or
@@ -135,6 +135,7 @@ pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result
         },
         has_masks: rollout.mask_logits.is_some(),
         has_attention: false,
+        kinds: known.as_ref().map(kinds).unwrap_or_default(),
         graph: graph(sequence.edges),
         steps: (0..ops).map(step).collect(),
     })

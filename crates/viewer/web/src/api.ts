@@ -76,7 +76,8 @@ export interface ReplayRequest {
   nodes: number;
   seed?: number;
   priorities?: number[];
-  operations?: [number, number][];
+  /** u, v, and the kind of operation in tasks with several. */
+  operations?: [u: number, v: number, kind?: number][];
   ops?: number;
   sequence?: number;
 }
@@ -84,6 +85,8 @@ export interface ReplayRequest {
 export interface ReplayStep {
   u: number;
   v: number;
+  /** The kind of operation, in tasks with several. */
+  kind?: string;
   truth: { answer: 0 | 1; visited: number[]; moved: Move[] };
   /** A machine's answer has no probability. */
   model: { answer: 0 | 1; logit: number | null; probability: number | null; visited: number[] | null; moved: Move[] };
@@ -101,6 +104,8 @@ export interface Replay {
   has_attention: boolean;
   /** The input graph, the lightest edge first, for tasks that have one. */
   graph?: { u: number; v: number; weight: number }[];
+  /** The kinds of operations, in tasks with several. */
+  kinds?: { name: string; operands: number }[];
   steps: ReplayStep[];
 }
 
@@ -141,7 +146,7 @@ export interface MicroRequest {
   nodes: number;
   seed?: number;
   priorities?: number[];
-  operations?: [number, number][];
+  operations?: [u: number, v: number, kind?: number][];
   /** Instead of `operations`: any operations of the program. */
   calls?: Call[];
   /** A machine whose own micro-steps are asked for, instead of the program's. */
@@ -239,5 +244,5 @@ export const sequences = (model: string, nodes: number, seed: number, count: num
   post<SequenceScore[]>('/api/sequences', { model, nodes, seed, count });
 export const microSteps = (request: MicroRequest) => post<MicroSteps>('/api/micro-steps', request);
 export const calls = (request: { program: string; nodes: number; seed: number; calls: Call[]; more?: number }) => post<Called>('/api/calls', request);
-export const operations = (name: string, nodes: number, text: string) =>
-  post<{ operations: [number, number][] }>('/api/operations', { name, nodes, text });
+export const operations = (name: string, task: string | undefined, nodes: number, text: string) =>
+  post<{ operations: [u: number, v: number, kind?: number][] }>('/api/operations', { name, task, nodes, text });

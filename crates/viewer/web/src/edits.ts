@@ -1,6 +1,7 @@
 /** What is done in the playground, step by step, so that every step can be undone. */
 
-export type Pair = [u: number, v: number];
+/** An operation; with its kind where the task has several, and then perhaps one node twice. */
+export type Pair = [u: number, v: number, kind?: number];
 
 /** A structure of the playground: how large it is, its priorities' seed, its operations. */
 export interface Structure {
@@ -52,20 +53,21 @@ export class Edits {
   }
 }
 
-/** Operations as they stand in an address: `0-1.4-2`. */
+/** Operations as they stand in an address: `0-1.4-2`, or `0-1-2` with a kind. */
 export function writeOperations(operations: Pair[]): string {
-  return operations.map(([u, v]) => `${u}-${v}`).join('.');
+  return operations.map((operation) => operation.filter((part) => part !== undefined).join('-')).join('.');
 }
 
 /** Reads them back; throws a sentence for what is no operation on `nodes` nodes. */
 export function readOperations(text: string, nodes: number): Pair[] {
   if (text === '') return [];
   return text.split('.').map((part, index): Pair => {
-    const found = part.match(/^(\d{1,6})-(\d{1,6})$/);
+    const found = part.match(/^(\d{1,6})-(\d{1,6})(?:-(\d{1,3}))?$/);
     const [u, v] = found ? [Number(found[1]), Number(found[2])] : [NaN, NaN];
-    if (!(u < nodes && v < nodes && u !== v)) {
+    const kind = found?.[3];
+    if (!(u < nodes && v < nodes && (u !== v || kind))) {
       throw new Error(`The address has \`${part.slice(0, 20)}\` as operation ${index + 1}; expected two different nodes below ${nodes}, such as \`0-1\`.`);
     }
-    return [u, v];
+    return kind ? [u, v, Number(kind)] : [u, v];
   });
 }

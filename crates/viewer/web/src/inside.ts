@@ -31,7 +31,7 @@ export class Inside {
   private async load(): Promise<void> {
     const asked = ++this.asked;
     if (!this.element.open) return;
-    if (!this.request?.operations?.length) {
+    if (!this.request?.operations?.length && !this.request?.calls?.length) {
       this.micro.load(null);
       this.message.textContent = 'No operation yet: go to step 1.';
       return;
@@ -55,7 +55,10 @@ export class Inside {
  * own; for other models they are those of the classical algorithm.
  */
 export function microRequest(replay: api.Replay, step: number, run: api.Run): api.MicroRequest {
-  const operations = replay.steps.slice(0, step).map(({ u, v }): [number, number] => [u, v]);
-  const request: api.MicroRequest = { task: replay.task, nodes: replay.nodes, priorities: replay.priorities, operations };
+  const steps = replay.steps.slice(0, step);
+  const operations = steps.map(({ u, v }): [number, number] => [u, v]);
+  const operands = (name?: string) => replay.kinds?.find((kind) => kind.name === name)?.operands ?? 2;
+  const calls = replay.kinds && steps.map(({ u, v, kind }) => ({ operation: kind ?? '', arguments: [u, v].slice(0, operands(kind)) }));
+  const request: api.MicroRequest = { task: replay.task, nodes: replay.nodes, priorities: replay.priorities, operations, ...(calls && { operations: [], calls }) };
   return isMachine(run) ? { ...request, model: run.id } : request;
 }

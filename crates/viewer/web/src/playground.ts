@@ -31,14 +31,19 @@ export const playground: View = async (root, parameters, context) => {
   const settings = h('form', { class: 'controls', 'aria-label': 'The structure' },
     field('Model', model), field('Nodes', nodes, `2–${limits.nodes}`), field('Seed of the priorities', seed));
 
+  let replayed: api.Replay | null = null;
   const operand = (name: string) => h('input', { type: 'number', min: 0, class: 'operand', 'aria-label': name, required: true, inputmode: 'numeric' });
   const [u, v] = [operand('u'), operand('v')];
   const name = h('code');
+  const kind = h('select', { 'aria-label': 'Operation', hidden: true });
+  const comma = h('span', {}, ',');
+  /** How many operands the chosen operation has. */
+  const operands = () => replayed?.kinds?.[Number(kind.value)]?.operands ?? 2;
   const undo = h('button', { type: 'button', title: 'Undo (Ctrl+Z)', onclick: () => takeBack() }, 'Undo');
   const redo = h('button', { type: 'button', title: 'Redo (Ctrl+Y)', onclick: () => again() }, 'Redo');
   const clear = h('button', { type: 'button', onclick: () => change({ operations: [] }) }, 'Start over');
   const form = h('form', { class: 'operation', 'aria-label': 'An operation', novalidate: true },
-    name, h('span', {}, '('), u, h('span', {}, ','), v, h('span', {}, ')'), h('button', { type: 'submit', class: 'primary' }, 'Apply'));
+    name, kind, h('span', {}, '('), u, comma, v, h('span', {}, ')'), h('button', { type: 'submit', class: 'primary' }, 'Apply'));
   const file = h('input', { type: 'file', accept: '.csv,text/csv,text/plain', class: 'unseen', id: 'csv', tabindex: -1, 'aria-hidden': 'true' });
   const load = h('button', { type: 'button', onclick: () => file.click() }, 'Load CSV');
   const save = h('button', { type: 'button', onclick: () => saveCsv() }, 'Save CSV');
@@ -50,7 +55,6 @@ export const playground: View = async (root, parameters, context) => {
   const hint = h('p', { class: 'quiet' }, 'Click two nodes, or type them, to apply an operation. New operations are added at the end.');
   const player = new Player(document, (step) => seen(step), (node) => !inspecting.checked && pick(node));
   const inside = new Inside();
-  let replayed: api.Replay | null = null;
   const table = new OperationTable((step) => player.go(step));
   root.replaceChildren(h('h1', {}, 'Playground'), settings, tools, hint, trouble, note, player.element, inside.element, table.element);
 
@@ -68,7 +72,9 @@ export const playground: View = async (root, parameters, context) => {
     player.stage.pick(node);
   };
   const pick = (node: number): boolean => {
-    if (picked === null) {
+    if (operands() === 1) {
+      apply(node, node);
+    } else if (picked === null) {
       setPicked(node);
       announce(`u is node ${node}. Choose v.`);
     } else if (picked === node) {
@@ -85,7 +91,7 @@ export const playground: View = async (root, parameters, context) => {
     if (operations.length >= most) return complain(`There are ${operations.length} operations already; at most ${most} are possible on ${n} nodes.`);
     setPicked(null);
     v.value = '';
-    change({ operations: [...operations, [from, to]] });
+    change({ operations: [...operations, replayed?.kinds ? [from, to, Number(kind.value)] : [from, to]] });
   };
 
   /** An edit counts at once; the picture follows when the server has answered. */
@@ -150,7 +156,9 @@ export const playground: View = async (root, parameters, context) => {
     busy = false;
   };
   const show = (request: api.ReplayRequest, replay: api.Replay, step: number, animate: boolean) => {
+    replayed = replay;
     name.textContent = replay.operation;
+    offerKinds(replay.kinds ?? []);
     const lane: Lane = {
       title: 'Model',
       replay,
@@ -159,8 +167,18 @@ export const playground: View = async (root, parameters, context) => {
       step: (step) => api.stepDetails(request, step),
     };
     table.load(replay);
-    replayed = replay;
     player.load([lane], step, animate);
+  };
+  /** A choice of operations, for tasks with several kinds. */
+  const offerKinds = (kinds: { name: string }[]) => {
+    [name.hidden, kind.hidden] = [kinds.length > 0, kinds.length === 0];
+    if (kinds.map((one) => one.name).join() !== [...kind.options].map((one) => one.textContent).join()) {
+      kind.replaceChildren(...kinds.map((one, index) => h('option', { value: index }, one.name)));
+    }
+    offerOperands();
+  };
+  const offerOperands = () => {
+    v.hidden = comma.hidden = operands() === 1;
   };
   const seen = (step: number) => {
     if (!shown) return;
@@ -175,8 +193,13 @@ export const playground: View = async (root, parameters, context) => {
 
   const saveCsv = () => {
     const { nodes, seed, operations } = edits.now;
-    const header = `# ${name.textContent}, nodes=${nodes}, seed=${seed}\nu,v\n`;
-    download('operations.csv', header + operations.map(([u, v]) => `${u},${v}\n`).join(''), 'text/csv');
+    const kinds = replayed?.kinds;
+    const header = `# ${name.textContent}, nodes=${nodes}, seed=${seed}\n${kinds ? '' : 'u,v\n'}`;
+    const line = ([u, v, index]: Pair) => {
+      const chosen = kinds?.[index ?? 0];
+      return chosen ? [chosen.name, u, v].slice(0, 1 + chosen.operands).join() : `${u},${v}`;
+    };
+    download('operations.csv', header + operations.map((one) => `${line(one)}\n`).join(''), 'text/csv');
   };
   const copyAddress = async () => {
     await navigator.clipboard?.writeText(location.href).catch(() => {});
@@ -189,7 +212,7 @@ export const playground: View = async (root, parameters, context) => {
     const saved = text.match(/^# .*\bnodes=(\d+), seed=(\d+)/);
     const structure = saved ? { nodes: Number(saved[1]), seed: Number(saved[2]) } : {};
     try {
-      const answer = await api.operations(chosen.name, structure.nodes ?? edits.now.nodes, text);
+      const answer = await api.operations(chosen.name, replayed?.task, structure.nodes ?? edits.now.nodes, text);
       change({ ...structure, operations: answer.operations });
     } catch (error) {
       complain((error as Error).message);
@@ -215,13 +238,15 @@ export const playground: View = async (root, parameters, context) => {
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const [from, to] = [u, v].map((input) => (/^\d+$/.test(input.value) ? Number(input.value) : -1));
+    const [from, second] = [u, v].map((input) => (/^\d+$/.test(input.value) ? Number(input.value) : -1));
+    const to = operands() === 1 ? from : second;
     const n = edits.now.nodes;
     if ([from, to].some((node) => node < 0 || node >= n)) return complain(`An operation needs two nodes, whole numbers from 0 to ${n - 1}.`);
-    if (from === to) return complain(`u and v are both ${from}; an operation needs two different nodes.`);
+    if (from === to && !replayed?.kinds) return complain(`u and v are both ${from}; an operation needs two different nodes.`);
     apply(from, to);
     u.focus();
   });
+  kind.addEventListener('change', offerOperands);
   file.addEventListener('change', () => {
     const chosen = file.files?.[0];
     if (chosen) upload(chosen);

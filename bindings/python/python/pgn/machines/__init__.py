@@ -12,6 +12,7 @@ network learns what it does on every view that a step can have; the certificate 
 ...     states = ["walk", "put", "end", "done"]
 ...     halts = {"end": pgn.machines.Node("x"), "done": None}
 ...     operations = {"last": ("walk", ["x"]), "put": ("put", ["x", "y"])}
+...     requires = {"put": {"x != y": "x and y are the same node"}}
 ...     invariants = [pgn.machines.acyclic(down=["next"])]
 ...     def step(self, state, memory):
 ...         x = memory.register("x")
@@ -34,6 +35,10 @@ Certificate(program='last', certified=True, views=14)
 >>> memory = machine.compile().start(4)
 >>> memory.apply("put", 2, 0), memory.apply("last", 2)
 (None, 0)
+>>> memory.apply("put", 2, 2)
+Traceback (most recent call last):
+    ...
+ValueError: put was refused: x and y are the same node
 """
 
 from __future__ import annotations

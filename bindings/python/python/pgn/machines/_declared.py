@@ -114,6 +114,17 @@ class Declared:
             (name, entry, list(arguments), list((rest[0] if rest else {}).items()))
             for name, (entry, arguments, *rest) in made.operations.items()
         ]
+        self.requires = [
+            (operation, condition, reason)
+            for operation, conditions in getattr(made, "requires", {}).items()
+            for condition, reason in conditions.items()
+        ]
+        for operation, _, _ in self.requires:
+            if operation not in made.operations:
+                raise ValueError(
+                    f"requires names the operation {operation!r}; expected one of "
+                    f"{', '.join(made.operations)}"
+                )
         self.invariants = [
             _Numbered(
                 one.sentence,

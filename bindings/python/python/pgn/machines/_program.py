@@ -91,7 +91,9 @@ class Program(Protocol):
     """A data structure as a program of micro-steps; see the example of the module.
 
     Besides what is here, a class may have ``bits``, ``marks``, ``controls`` (a mapping from names
-    to lists of values), ``invariants`` and ``version``. An operation is ``(first state, registers
+    to lists of values), ``invariants``, ``requires`` and ``version``. ``requires`` maps operations
+    to what their arguments must be like, ``"x != y"``, ``"x.next = nil"`` or ``"x.held = 0"``, and
+    why a call that violates it is refused. An operation is ``(first state, registers
     of its arguments)``, with a mapping of controls as a third entry where they do not start with
     their first value.
     """
