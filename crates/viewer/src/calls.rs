@@ -135,12 +135,14 @@ mod tests {
             ("nothing", 9, Vec::new(), 1, "there is no program"),
             ("heap", 3, Vec::new(), 1, "nodes is 3; expected from 4"),
             ("heap", 9, Vec::new(), usize::MAX, "expected at most 2000"),
-            ("heap", 9, call("meld", &[0, 0]), 0, "operation 1: "),
             ("heap", 9, call("insert", &[0, 9]), 0, "operation 1: "),
             ("heap", 9, call("push", &[0, 1]), 0, "push"),
         ] {
             let refusal = ask(program, nodes, calls, more).unwrap_err();
             assert!(refusal.sentence.contains(expected), "{}", refusal.sentence);
         }
+        let told = ask("heap", 9, call("meld", &[0, 0]), 0).unwrap();
+        let text = serde_json::to_string(&told.calls).unwrap();
+        assert!(text.contains("heap and x are the same node"), "{text}");
     }
 }

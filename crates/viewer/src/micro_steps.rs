@@ -299,7 +299,15 @@ fn trace(
     halt: &Halt,
 ) -> Answer<(Vec<MicroStep>, Outcome)> {
     let signature = machine.signature();
-    let mut state = machine.begin(store, operation, arguments).map_err(failed)?;
+    let mut state = match machine.begin(store, operation, arguments) {
+        Err(pgn_machines::Error::Refused(reason)) => {
+            // A precondition is violated: there is no micro-step, but something to be shown.
+            let registers = signature.registers.iter().map(|name| (name.clone(), None)).collect();
+            let refused = MicroStep { state: "refused".into(), registers, writes: Vec::new() };
+            return Ok((vec![refused], Outcome::Refused(reason)));
+        }
+        started => started.map_err(failed)?,
+    };
     let mut steps = Vec::new();
     let mut before = fields(machine, store);
     while steps.len() < limits::MICRO_STEPS {

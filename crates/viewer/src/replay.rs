@@ -30,32 +30,15 @@ pub struct Request {
     /// Priorities to use instead of drawn ones; only with `operations`.
     #[serde(default)]
     pub priorities: Option<Vec<f32>>,
-    /// Operations, in order.
+    /// Operations, in order: u and v, and the kind if that is not the task's first.
     #[serde(default)]
-    pub operations: Option<Vec<Given>>,
+    pub operations: Option<Vec<Vec<Node>>>,
     /// Without `operations`: how many to sample; 1.5 n unless told.
     #[serde(default)]
     pub ops: Option<usize>,
     /// Without `operations`: the number of the test sequence.
     #[serde(default)]
     pub sequence: Option<usize>,
-}
-
-/// An operation: u and v, and its kind if that is not the task's first.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Given {
-    Pair([Node; 2]),
-    Kind(Node, Node, u8),
-}
-
-impl Given {
-    fn operation(&self) -> Operation {
-        match *self {
-            Given::Pair([u, v]) => Operation::new(u, v),
-            Given::Kind(u, v, kind) => Operation::of_kind(kind, u, v),
-        }
-    }
 }
 
 /// A request about one node after one operation.
@@ -176,9 +159,7 @@ impl Request {
     pub fn chain(nodes: usize) -> Request {
         Request {
             priorities: Some((0..nodes).map(|node| node as f32 / nodes as f32).collect()),
-            operations: Some(
-                (1..nodes as Node).map(|node| Given::Pair([node - 1, node])).collect(),
-            ),
+            operations: Some((1..nodes as Node).map(|node| vec![node - 1, node]).collect()),
             ..Request::empty(nodes, 0)
         }
     }
@@ -207,7 +188,14 @@ impl Request {
         if self.ops.is_some() || self.sequence.is_some() {
             return Err(Refusal::bad("operations were given; expected no ops and no sequence"));
         }
-        let operations: Vec<_> = pairs.iter().map(Given::operation).collect();
+        let operation = |given: &Vec<Node>| match given[..] {
+            [u, v] => Ok(Operation::new(u, v)),
+            [u, v, kind] if kind < 256 => Ok(Operation::of_kind(kind as u8, u, v)),
+            _ => {
+                Err(Refusal::bad("operations has an item that is neither [u, v] nor [u, v, kind]"))
+            }
+        };
+        let operations = pairs.iter().map(operation).collect::<Answer<Vec<_>>>()?;
         for (index, &operation) in operations.iter().enumerate() {
             task.check(operation, n)
                 .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
