@@ -1,7 +1,5 @@
 //! Certificates: that a function from views to actions is the program, for every n.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{Action, Machine, View};
@@ -160,55 +158,4 @@ fn statement(machine: &Machine, views: usize, right: usize) -> String {
          runs), the fields, registers, states and lenses are those of the program, and the model \
          computes the same action whenever it is shown the same view."
     )
-}
-
-/// A policy whose answers are remembered: the network is asked once per view.
-///
-/// ```
-/// use std::sync::Arc;
-/// use pgn_machines::{Machine, Memoised, Store, programs::dsu};
-///
-/// let machine = Machine::new(Arc::new(dsu()))?;
-/// let mut asked = 0;
-/// let mut policy = Memoised::new(|view: &_| {
-///     asked += 1;
-///     machine.action(view).unwrap()
-/// });
-/// let mut store = Store::new(machine.signature(), &[0.5; 100]);
-/// for node in 1..100 {
-///     machine.run(&mut store, 0, &[0, node], &mut |view| policy.action(view))?;
-/// }
-/// assert!(asked < 20);
-/// # Ok::<(), pgn_machines::Error>(())
-/// ```
-pub struct Memoised<F> {
-    policy: F,
-    table: HashMap<View, Action>,
-}
-
-impl<F: FnMut(&View) -> Action> Memoised<F> {
-    /// Remembers what `policy` says.
-    pub fn new(policy: F) -> Self {
-        Memoised { policy, table: HashMap::new() }
-    }
-
-    /// What the policy does on a view.
-    pub fn action(&mut self, view: &View) -> Action {
-        if let Some(action) = self.table.get(view) {
-            return action.clone();
-        }
-        let action = (self.policy)(view);
-        self.table.insert(view.clone(), action.clone());
-        action
-    }
-
-    /// How many different views it was shown.
-    pub fn len(&self) -> usize {
-        self.table.len()
-    }
-
-    /// Whether it was shown none.
-    pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
-    }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use pgn_structures::Node;
+
 use crate::lens::{Lens, PathRead, Read};
-use crate::tracing_memory::{Choices, MOST_NODES, Place, TracingMemory, options_of};
-use crate::{Comparison, Error, Program, Result, Seen, View};
+use crate::tracing_memory::{Choices, MOST_NODES, TracingMemory};
+use crate::{Error, Memory, Program, Result, View};
 
 /// More views of one state than this are a mistake in the program.
 const MOST_VIEWS: usize = 1_000_000;
@@ -94,86 +96,51 @@ fn too_many(program: &dyn Program, state: u8) -> Error {
     ))
 }
 
-/// All consistent views of a state through its lens.
+/// All consistent views of a state through its lens, in the order of what the reads find: nil, a
+/// node in sight, another one.
 pub(crate) fn views(program: &dyn Program, state: u8, lens: &Lens) -> Result<Vec<View>> {
-    let signature = program.signature();
-    let consistency = Consistency::of(program);
-    let mut views = vec![(View::empty(state, signature), Vec::<Option<u8>>::new())];
-    for &read in &lens.reads {
-        let mut extended = Vec::with_capacity(views.len());
-        let mut add = |view: View, slots: Vec<Option<u8>>, checked: bool| {
-            if checked || consistency.holds(&view) {
-                extended.push((view, slots));
-            }
-        };
-        for (view, slots) in views {
-            match read {
-                Read::Control(control) => {
-                    let values = signature.controls[usize::from(control)].values.len();
-                    for value in 0..values as u8 {
-                        let mut view = view.clone();
-                        view.controls[usize::from(control)] = Some(value);
-                        add(view, slots.clone(), false);
-                    }
-                }
-                Read::Register(_) | Read::Pointer(..) => {
-                    let place = match read {
-                        Read::Register(register) => Some(Place::Register(usize::from(register))),
-                        Read::Pointer(slot, field) => slots[usize::from(slot)]
-                            .map(|node| Place::Field(node, usize::from(field))),
-                        _ => None,
-                    };
-                    let known = match place {
-                        Some(Place::Field(node, field)) => view.pointer(node, field),
-                        Some(Place::Register(register)) => view.registers[register],
-                        // Beyond nil there is nothing to read.
-                        None => Seen::Nil,
-                    };
-                    let fill = |slots: &[Option<u8>], seen| {
-                        let slot = match seen {
-                            Seen::Node(node) => Some(node),
-                            _ => None,
-                        };
-                        slots.iter().copied().chain([slot]).collect()
-                    };
-                    match (place, known) {
-                        (Some(place), Seen::Unread) => {
-                            for seen in options_of(&view) {
-                                let mut view = view.clone();
-                                place.set(&mut view, signature, seen);
-                                add(view, fill(&slots, seen), false);
-                            }
-                        }
-                        _ => add(view, fill(&slots, known), true),
-                    }
-                }
-                Read::Bit(slot, bit) => match slots[usize::from(slot)] {
-                    Some(node) if view.bit(node, usize::from(bit)).is_none() => {
-                        for set in [false, true] {
-                            let mut view = view.clone();
-                            let index = usize::from(node) * signature.bits.len();
-                            view.bits[index + usize::from(bit)] = Some(set);
-                            add(view, slots.clone(), false);
-                        }
-                    }
-                    _ => add(view, slots, true),
-                },
-                Read::Less(a, b) => match (slots[usize::from(a)], slots[usize::from(b)]) {
-                    (Some(a), Some(b)) if view.less(a, b).is_none() => {
-                        for less in [false, true] {
-                            let mut view = view.clone();
-                            view.comparisons.push(Comparison { a, b, less });
-                            add(view, slots.clone(), false);
-                        }
-                    }
-                    _ => add(view, slots, true),
-                },
-            }
+    let mut choices = Choices::default();
+    let mut views = Vec::new();
+    while views.len() <= MOST_VIEWS {
+        let mut memory = TracingMemory::symbolic(program, state, &mut choices);
+        look(&mut memory, lens);
+        if !memory.failed() {
+            views.push(memory.view().clone());
         }
-        if extended.len() > MOST_VIEWS {
-            return Err(too_many(program, state));
+        if !choices.advance() {
+            return Ok(views);
         }
-        views = extended;
     }
-    Ok(views.into_iter().map(|(view, _)| view).collect())
+    Err(too_many(program, state))
+}
+
+/// Reads all that a lens shows, until nothing consistent is left to be found.
+fn look(memory: &mut TracingMemory, lens: &Lens) {
+    let mut slots: Vec<Option<Node>> = Vec::with_capacity(lens.paths.len());
+    for &read in &lens.reads {
+        match read {
+            Read::Control(control) => {
+                memory.control(usize::from(control));
+            }
+            Read::Register(register) => slots.push(memory.register(usize::from(register))),
+            // Beyond nil there is nothing to read.
+            Read::Pointer(slot, field) => {
+                let node = slots[usize::from(slot)];
+                slots.push(node.and_then(|node| memory.pointer(node, usize::from(field))));
+            }
+            Read::Bit(slot, bit) => {
+                if let Some(node) = slots[usize::from(slot)] {
+                    memory.bit(node, usize::from(bit));
+                }
+            }
+            Read::Less(a, b) => {
+                if let (Some(a), Some(b)) = (slots[usize::from(a)], slots[usize::from(b)]) {
+                    memory.less(a, b);
+                }
+            }
+        }
+        if memory.failed() {
+            return;
+        }
+    }
 }

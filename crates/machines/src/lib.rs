@@ -32,7 +32,7 @@
 //! | to run a program | [`interpret`], [`Machine::run_program`] |
 //! | to run a network | [`Machine::run`] with any function from views to actions |
 //! | to prove a network right | [`certify`] |
-//! | speed | [`Compiled`], [`Memoised`] |
+//! | speed | [`Compiled`] |
 //! | sums, minima and maxima | [`Aggregates`], [`Values`] |
 //! | ready-made structures | [`programs`] |
 //!
@@ -61,7 +61,7 @@ mod values;
 mod view;
 
 pub use action::{Action, Write};
-pub use certificate::{Certificate, Failure, Memoised, StateReport, certify, certify_on};
+pub use certificate::{Certificate, Failure, StateReport, certify, certify_on};
 pub use compile::Compiled;
 pub use definition::Definition;
 pub use error::{Error, Result};

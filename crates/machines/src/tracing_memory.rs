@@ -214,20 +214,20 @@ impl<'a> TracingMemory<'a> {
 }
 
 /// What an unread pointer can be: nil, a node in sight, or another one.
-pub(crate) fn options_of(view: &View) -> Vec<Seen> {
+fn options_of(view: &View) -> Vec<Seen> {
     std::iter::once(Seen::Nil).chain((0..=view.nodes).map(Seen::Node)).collect()
 }
 
 /// Where a pointer is.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+enum Place {
     Register(usize),
     Field(u8, usize),
 }
 
 impl Place {
     /// Notes what the pointer is; a node that is not in the view yet is added.
-    pub fn set(self, view: &mut View, signature: &Signature, seen: Seen) {
+    fn set(self, view: &mut View, signature: &Signature, seen: Seen) {
         if seen == Seen::Node(view.nodes) {
             view.add_node(signature);
         }
