@@ -1,6 +1,6 @@
 //! Adam (Kingma and Ba, 2015), with the constants of the paper's framework.
 
-use crate::Parameters;
+use crate::{Parameters, SimdLevel, simd::with_simd};
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
@@ -27,27 +27,18 @@ impl Adam {
     /// One step down the gradient.
     pub fn step(&mut self, learning_rate: f32, gradients: &Parameters, weights: &mut Parameters) {
         self.steps += 1;
-        let moments = [&mut self.first_moment, &mut self.second_moment];
-        step(self.steps, learning_rate, gradients, moments, weights);
-    }
-}
-
-/// Step number `steps`, counted from 1, with the running means of gradients and their squares.
-pub(crate) fn step(
-    steps: u64,
-    learning_rate: f32,
-    gradients: &Parameters,
-    [first_moment, second_moment]: [&mut Parameters; 2],
-    weights: &mut Parameters,
-) {
-    let steps = steps as f64;
-    let unbias1 = (1.0 - f64::from(BETA1).powf(steps)) as f32;
-    let unbias2 = (1.0 - f64::from(BETA2).powf(steps)) as f32;
-    let moments = first_moment.values_mut().iter_mut().zip(second_moment.values_mut());
-    let values = weights.values_mut().iter_mut().zip(gradients.values());
-    for ((m, v), (weight, &gradient)) in moments.zip(values) {
-        *m = BETA1 * *m + (1.0 - BETA1) * gradient;
-        *v = BETA2 * *v + (1.0 - BETA2) * gradient * gradient;
-        *weight -= learning_rate * (*m / unbias1) / ((*v / unbias2).sqrt() + EPSILON);
+        let unbias = |beta| (1.0 - libm::pow(f64::from(beta), self.steps as f64)) as f32;
+        let (unbias1, unbias2) = (unbias(BETA1), unbias(BETA2));
+        let means = self.first_moment.values_mut().iter_mut();
+        let moments = means.zip(self.second_moment.values_mut());
+        let values = weights.values_mut().iter_mut().zip(gradients.values());
+        // No multiply-add is fused here, so the bits do not depend on the instructions.
+        with_simd!(SimdLevel::best(), _simd => {
+            for ((m, v), (weight, &gradient)) in moments.zip(values) {
+                *m = BETA1 * *m + (1.0 - BETA1) * gradient;
+                *v = BETA2 * *v + (1.0 - BETA2) * gradient * gradient;
+                *weight -= learning_rate * (*m / unbias1) / ((*v / unbias2).sqrt() + EPSILON);
+            }
+        });
     }
 }

@@ -257,7 +257,7 @@ impl Config {
         let layers = self.layers as f64;
         let wanted = match self.test_layers {
             TestLayers::Training => layers,
-            TestLayers::Nodes(base) => layers * (nodes as f64).ln() / (base as f64).ln(),
+            TestLayers::Nodes(base) => layers * libm::log(nodes as f64) / libm::log(base as f64),
             TestLayers::Depth(base) => layers * depth() as f64 / base as f64,
         };
         (wanted.ceil() as usize).clamp(self.layers, MOST_LAYERS)

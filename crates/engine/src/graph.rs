@@ -40,9 +40,7 @@ impl Neighbours {
         self.starts[0] = 0;
         self.starts[1] = 0;
         for (j, &target) in pointers.iter().enumerate() {
-            if is_child(j) {
-                self.starts[target as usize + 2] += 1;
-            }
+            self.starts[target as usize + 2] += u32::from(is_child(j));
         }
         for i in 2..n + 2 {
             self.starts[i] += self.starts[i - 1];
@@ -52,11 +50,10 @@ impl Neighbours {
         // While a list is written, starts[i + 1] is where its next node goes; at the end that is
         // where the following list begins.
         for (j, &target) in pointers.iter().enumerate() {
-            if is_child(j) {
-                let next = &mut self.starts[target as usize + 1];
-                self.nodes[*next as usize] = j as Node;
-                *next += 1;
-            }
+            // Written in any case, as branches here are hard to predict: πᵢ's place is still free.
+            let next = &mut self.starts[target as usize + 1];
+            self.nodes[*next as usize] = j as Node;
+            *next += u32::from(is_child(j));
         }
         // Children stand in ascending order; slide πᵢ to its place among them.
         for (i, &target) in pointers.iter().enumerate() {

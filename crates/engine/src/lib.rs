@@ -44,7 +44,6 @@
 mod adam;
 mod aggregation;
 mod attention;
-mod awake;
 mod buffer_pool;
 mod config;
 pub mod cost;
@@ -68,6 +67,7 @@ mod replay;
 mod rows;
 mod search;
 mod simd;
+mod spin_pool;
 mod state;
 mod streams;
 mod trainer;

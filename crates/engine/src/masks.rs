@@ -1,13 +1,13 @@
 //! Equations 4 and 5: masks μᵢ = 𝕀(mask\[zᵢ ‖ hᵢ\] > 0), their loss, and the gradients of layers with
 //! one output.
 
-use fearless_simd::{f32x4, f32x8, prelude::*};
+use fearless_simd::{f32x4, prelude::*};
 
 use crate::{
     Config,
     kernels::{
         math::{binary_cross_entropies, binary_cross_entropy},
-        rows::{DOTS, axpy, chunks, dots, load, store, store_dots},
+        rows::{DOTS, axpy, dots, for_columns, get, multiply_add, put, store_dots},
     },
     packing::{Matrix, Packer},
 };
@@ -100,18 +100,22 @@ pub fn outer_add<S: Simd>(simd: S, d: &[f32], weights: &[f32], d_rows: &mut [f32
 #[inline(always)]
 pub fn weighted_sum<S: Simd>(simd: S, d: &[f32], rows: &[f32], into: &mut [f32]) {
     let k = into.len();
-    for at in chunks(k) {
+    for_columns!(k, |at, V, N| {
         // Two chains, since one would wait for each multiply-add in turn.
-        let (mut even, mut odd) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 0.0));
+        let (mut even, mut odd) = ([V::<S>::splat(simd, 0.0); N], [V::<S>::splat(simd, 0.0); N]);
         let (pairs, rest) = d.as_chunks::<2>();
         let mut rows = rows.chunks_exact(2 * k);
         for (&[first, second], rows) in pairs.iter().zip(&mut rows) {
-            even = f32x8::splat(simd, first).mul_add_precise(load(simd, rows, at), even);
-            odd = f32x8::splat(simd, second).mul_add_precise(load(simd, rows, k + at), odd);
+            multiply_add(simd, first, rows, at, &mut even);
+            multiply_add(simd, second, rows, k + at, &mut odd);
         }
         if let &[last] = rest {
-            even = f32x8::splat(simd, last).mul_add_precise(load(simd, rows.remainder(), at), even);
+            multiply_add(simd, last, rows.remainder(), at, &mut even);
         }
-        store(load(simd, into, at) + (even + odd), into, at);
-    }
+        let mut sum: [V<S>; N] = get(simd, into, at);
+        for v in 0..N {
+            sum[v] += even[v] + odd[v];
+        }
+        put(&sum, into, at);
+    });
 }

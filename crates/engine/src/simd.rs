@@ -6,7 +6,7 @@
 
 use std::{env, sync::OnceLock};
 
-use fearless_simd::Level;
+use fearless_simd::{Level, f32x8, f32x16, mask32x8, mask32x16, prelude::*, u32x8, u32x16};
 
 use crate::Error;
 
@@ -89,6 +89,24 @@ impl SimdLevel {
             Token::Portable(_) => "portable",
         }
     }
+}
+
+/// A vector of f32, with the u32 that go with its lanes.
+pub trait Vector<S: Simd>:
+    SimdFloat<S, Element = f32, Mask = Self::Lanes, Bits = Self::Numbers>
+{
+    type Lanes: SimdMask<S, Element = i32> + Select<Self> + Select<Self::Numbers>;
+    type Numbers: SimdInt<S, Element = u32, Mask = Self::Lanes>;
+}
+
+impl<S: Simd> Vector<S> for f32x8<S> {
+    type Lanes = mask32x8<S>;
+    type Numbers = u32x8<S>;
+}
+
+impl<S: Simd> Vector<S> for f32x16<S> {
+    type Lanes = mask32x16<S>;
+    type Numbers = u32x16<S>;
 }
 
 /// Runs an expression with `$simd` bound to the token of a level, compiled once for each.

@@ -7,8 +7,7 @@
 use std::{fs, path::PathBuf};
 
 use pgn_engine::{
-    Aggregation, Config, Example, Forcing, InputGraph, Model, Parameters, SimdLevel, Trainer,
-    TrainerOptions,
+    Aggregation, Config, Example, Forcing, InputGraph, Model, Parameters, Trainer, TrainerOptions,
 };
 use pgn_structures::{Dataset, Edge, Field, Fields, Operation, Split};
 use safetensors::{SafeTensors, tensor::TensorView};
@@ -175,25 +174,23 @@ fn for_each_fixture(check: impl Fn(Fixture)) {
 #[test]
 fn losses_and_gradients() {
     for_each_fixture(|fixture| {
-        for level in SimdLevel::all() {
-            let model = fixture.model.clone().on_level(level);
-            let trainer = Trainer::new(model, fixture.options).unwrap();
-            let batch = fixture.examples();
-            let (losses, gradients) = trainer.gradients(&batch).unwrap();
-            for (name, ours) in [
-                ("loss.query", losses.query),
-                ("loss.pointers", losses.pointers),
-                ("loss.masks", losses.masks),
-                ("loss.total", losses.total),
-            ] {
-                let theirs = fixture.scalar(name);
-                let off = (ours - theirs).abs();
-                assert!(off < 1e-5, "{}: {name} is {ours}, not {theirs}", fixture.name);
-            }
-            for tensor in gradients.tensors() {
-                let ours = gradients.get(tensor.name).unwrap();
-                fixture.assert_close(&format!("grad.{}", tensor.name), ours, 2e-5);
-            }
+        let model = fixture.model.clone();
+        let trainer = Trainer::new(model, fixture.options).unwrap();
+        let batch = fixture.examples();
+        let (losses, gradients) = trainer.gradients(&batch).unwrap();
+        for (name, ours) in [
+            ("loss.query", losses.query),
+            ("loss.pointers", losses.pointers),
+            ("loss.masks", losses.masks),
+            ("loss.total", losses.total),
+        ] {
+            let theirs = fixture.scalar(name);
+            let off = (ours - theirs).abs();
+            assert!(off < 1e-5, "{}: {name} is {ours}, not {theirs}", fixture.name);
+        }
+        for tensor in gradients.tensors() {
+            let ours = gradients.get(tensor.name).unwrap();
+            fixture.assert_close(&format!("grad.{}", tensor.name), ours, 2e-5);
         }
     });
 }
@@ -217,26 +214,22 @@ fn weights_after_ten_steps_of_adam() {
 #[test]
 fn free_rollouts() {
     for_each_fixture(|fixture| {
-        for level in SimdLevel::all() {
-            let model = fixture.model.clone().on_level(level);
-            let rollouts = model.rollouts(&fixture.examples()).unwrap();
-            let logits: Vec<f32> =
-                rollouts.iter().flat_map(|rollout| rollout.query_logits.clone()).collect();
-            fixture.assert_close("rollout.query_logits", &logits, 1e-5);
-            if let Ok(theirs) = fixture.file.tensor("rollout.pointers") {
-                let ours: Vec<u32> =
-                    rollouts.iter().flat_map(|rollout| rollout.pointers.clone().unwrap()).collect();
-                assert_eq!(ours, u32s(&theirs), "{}", fixture.name);
-            } else {
-                assert!(rollouts.iter().all(|rollout| rollout.pointers.is_none()));
-            }
-            if fixture.file.tensor("rollout.mask_logits").is_ok() {
-                let ours: Vec<f32> = rollouts
-                    .iter()
-                    .flat_map(|rollout| rollout.mask_logits.clone().unwrap())
-                    .collect();
-                fixture.assert_close("rollout.mask_logits", &ours, 1e-5);
-            }
+        let model = fixture.model.clone();
+        let rollouts = model.rollouts(&fixture.examples()).unwrap();
+        let logits: Vec<f32> =
+            rollouts.iter().flat_map(|rollout| rollout.query_logits.clone()).collect();
+        fixture.assert_close("rollout.query_logits", &logits, 1e-5);
+        if let Ok(theirs) = fixture.file.tensor("rollout.pointers") {
+            let ours: Vec<u32> =
+                rollouts.iter().flat_map(|rollout| rollout.pointers.clone().unwrap()).collect();
+            assert_eq!(ours, u32s(&theirs), "{}", fixture.name);
+        } else {
+            assert!(rollouts.iter().all(|rollout| rollout.pointers.is_none()));
+        }
+        if fixture.file.tensor("rollout.mask_logits").is_ok() {
+            let ours: Vec<f32> =
+                rollouts.iter().flat_map(|rollout| rollout.mask_logits.clone().unwrap()).collect();
+            fixture.assert_close("rollout.mask_logits", &ours, 1e-5);
         }
     });
 }

@@ -6,7 +6,7 @@ mod iterated_in_f64;
 use iterated_in_f64::IteratedInF64;
 use pgn_engine::{
     Candidates, Config, Iterated, Model, Parameters, Participants, ProcessorKind, Relation,
-    SimdLevel, Trainer, TrainerOptions,
+    Trainer, TrainerOptions,
 };
 use pgn_structures::{
     Curriculum, Dataset, Feature, OwnedTransition, Sampling, Split, Task, Transition,
@@ -71,40 +71,37 @@ fn losses_and_gradients_by_finite_differences() {
                 let losses = batch.iter().enumerate().map(|(i, one)| reference.loss(i, one));
                 losses.sum::<f64>() / batch.len() as f64
             };
-            for level in SimdLevel::all() {
-                let trainer =
-                    Trainer::new(model.clone().on_level(level), TrainerOptions::default()).unwrap();
-                let (losses, gradients) = trainer.gradients_on(&batch).unwrap();
-                let expected = loss(&values);
-                assert!((losses.total - expected).abs() < 1e-4 * expected, "{number} {task}");
-                let size = gradients.values().iter().fold(1e-2f32, |m, v| m.max(v.abs()));
-                // Every 23rd weight: all tensors, all parts of them, in a bearable time.
-                let mut kinks = 0;
-                for at in (number % 23..values.len()).step_by(23) {
-                    let slope = |h: f64| {
-                        let mut moved = values.clone();
-                        moved[at] += h;
-                        let up = loss(&moved);
-                        moved[at] -= 2.0 * h;
-                        (up - loss(&moved)) / (2.0 * h)
-                    };
-                    let (wide, narrow) = (slope(1e-5), slope(1e-6));
-                    // A ReLU, cap or maximum that switches within the difference has no slope.
-                    if (wide - narrow).abs() > 1e-5 {
-                        kinks += 1;
-                        continue;
-                    }
-                    let off = (f64::from(gradients.values()[at]) - narrow).abs();
-                    let name = layout.tensors().iter().find(|t| t.range.contains(&at)).unwrap();
-                    assert!(
-                        off < 1e-4 * f64::from(size).max(1.0),
-                        "config {number}, {task}, {}: {} instead of {narrow}",
-                        name.name,
-                        gradients.values()[at]
-                    );
+            let trainer = Trainer::new(model.clone(), TrainerOptions::default()).unwrap();
+            let (losses, gradients) = trainer.gradients_on(&batch).unwrap();
+            let expected = loss(&values);
+            assert!((losses.total - expected).abs() < 1e-4 * expected, "{number} {task}");
+            let size = gradients.values().iter().fold(1e-2f32, |m, v| m.max(v.abs()));
+            // Every 23rd weight: all tensors, all parts of them, in a bearable time.
+            let mut kinks = 0;
+            for at in (number % 23..values.len()).step_by(23) {
+                let slope = |h: f64| {
+                    let mut moved = values.clone();
+                    moved[at] += h;
+                    let up = loss(&moved);
+                    moved[at] -= 2.0 * h;
+                    (up - loss(&moved)) / (2.0 * h)
+                };
+                let (wide, narrow) = (slope(1e-5), slope(1e-6));
+                // A ReLU, cap or maximum that switches within the difference has no slope.
+                if (wide - narrow).abs() > 1e-5 {
+                    kinks += 1;
+                    continue;
                 }
-                assert!(kinks < values.len() / 200, "{kinks} kinks");
+                let off = (f64::from(gradients.values()[at]) - narrow).abs();
+                let name = layout.tensors().iter().find(|t| t.range.contains(&at)).unwrap();
+                assert!(
+                    off < 1e-4 * f64::from(size).max(1.0),
+                    "config {number}, {task}, {}: {} instead of {narrow}",
+                    name.name,
+                    gradients.values()[at]
+                );
             }
+            assert!(kinks < values.len() / 200, "{kinks} kinks");
         }
     }
 }

@@ -1,18 +1,17 @@
 //! The strongest message: a maximum, element by element, which remembers where it came from.
 
-use fearless_simd::{f32x8, prelude::*, u32x8};
-use pgn_structures::Node;
+use fearless_simd::{f32x8, prelude::*};
 
 use super::{AggregateGradients, Aggregated, Message, Senders};
 use crate::{
     Graph,
     graph::Neighbours,
     kernels::{
-        LANES,
-        rows::{add_rows, axpy, chunks, gate, load, store},
+        rows::{add_rows, axpy, chunks, for_columns, gate, get, load, put, store},
         sources::Sources,
     },
     rows::Rows,
+    simd::Vector,
 };
 
 /// mᵢ = maxⱼ ReLU(aᵢ + bⱼ) = ReLU(aᵢ + maxⱼ bⱼ): exact, as rounding is monotone, and so is ReLU.
@@ -46,31 +45,26 @@ pub fn aggregate<S: Simd, F: Sources>(
             }
         }
         Graph::Symmetric | Graph::Directed => {
-            let sent = |j: Node| senders.of(j as usize).as_chunks::<LANES>().0;
             for (i, (m, mixed)) in rows.enumerate() {
-                let a = mixed[..k].as_chunks::<LANES>().0;
-                let m = m.as_chunks_mut::<LANES>().0;
                 let list = senders.neighbours.of(first + i);
-                let nearest = sent(list[0]);
-                if let [_] = list {
-                    for (m, (a, b)) in m.iter_mut().zip(a.iter().zip(nearest)) {
-                        let sum = f32x8::load_array_ref(simd, a) + f32x8::load_array_ref(simd, b);
-                        sum.max(zero).store_array(m);
-                    }
-                    continue;
-                }
-                for (at, (m, a)) in m.iter_mut().zip(a).enumerate() {
-                    let mut top = f32x8::load_array_ref(simd, &nearest[at]);
-                    let mut from = F::all(simd, list[0]);
+                for_columns!(k, |at, V, N| {
+                    let mut top: [V<S>; N] = get(simd, senders.of(list[0] as usize), at);
+                    let mut from = [F::all::<S, V<S>>(simd, list[0]); N];
                     for &j in &list[1..] {
-                        let new = f32x8::load_array_ref(simd, &sent(j)[at]);
-                        let higher = new.simd_gt(top);
-                        top = higher.select(new, top);
-                        from = F::replace(simd, higher, j, from);
+                        let new: [V<S>; N] = get(simd, senders.of(j as usize), at);
+                        for v in 0..N {
+                            let higher = new[v].simd_gt(top[v]);
+                            top[v] = higher.select(new[v], top[v]);
+                            from[v] = F::replace::<S, V<S>>(simd, higher, j, from[v]);
+                        }
                     }
-                    sources.set(i * k + at * LANES, from);
-                    (f32x8::load_array_ref(simd, a) + top).max(zero).store_array(m);
-                }
+                    let a: [V<S>; N] = get(simd, mixed, at);
+                    for v in 0..N {
+                        sources.set::<S, V<S>>(i * k + at + v * V::<S>::LEN, from[v]);
+                        top[v] = (a[v] + top[v]).max(0.0);
+                    }
+                    put(&top, m, at);
+                });
             }
         }
     }
@@ -118,31 +112,23 @@ fn listed_backward<S: Simd>(
     sources: &[u32],
     d_mixed: &mut [f32],
 ) {
-    let zero = f32x8::splat(simd, 0.0);
     for row in d_mixed.chunks_exact_mut(width) {
-        for part in row[sender..][..k].as_chunks_mut::<LANES>().0 {
-            zero.store_array(part);
-        }
+        row[sender..][..k].fill(0.0);
     }
-    // Rows are read and written in one matrix, in vectors: row i begins at vector i · width.
-    let (d_mixed, width) = (d_mixed.as_chunks_mut::<LANES>().0, width / LANES);
-    let (receiver, sender) = (receiver / LANES, sender / LANES);
     for (i, sources) in sources.chunks_exact(k).enumerate() {
-        let list = neighbours.of(i);
-        for (at, source) in sources.as_chunks::<LANES>().0.iter().enumerate() {
-            let d = f32x8::load_array_ref(simd, &d_mixed[i * width + receiver + at]);
-            if let [only] = list {
-                let target = &mut d_mixed[*only as usize * width + sender + at];
-                (f32x8::load_array_ref(simd, target) + d).store_array(target);
-                continue;
+        for_columns!(k, |at, V, N| {
+            let d: [V<S>; N] = get(simd, d_mixed, i * width + receiver + at);
+            for &j in neighbours.of(i) {
+                let target = j as usize * width + sender + at;
+                let mut sum: [V<S>; N] = get(simd, d_mixed, target);
+                for v in 0..N {
+                    let from = &sources[at + v * V::<S>::LEN..][..V::<S>::LEN];
+                    let mine = <V<S> as Vector<S>>::Numbers::from_slice(simd, from).simd_eq(j);
+                    sum[v] += mine.select(d[v], V::splat(simd, 0.0));
+                }
+                put(&sum, d_mixed, target);
             }
-            let from = u32x8::load_array_ref(simd, source);
-            for &j in list {
-                let mine = from.simd_eq(u32x8::splat(simd, j)).select(d, zero);
-                let target = &mut d_mixed[j as usize * width + sender + at];
-                (f32x8::load_array_ref(simd, target) + mine).store_array(target);
-            }
-        }
+        });
     }
 }
 

@@ -34,30 +34,65 @@ pub fn sum<S: Simd>(x: f32x8<S>) -> f32 {
 /// The sums of four vectors, each with the bits [`sum`] gives it.
 #[inline(always)]
 pub fn sums<S: Simd>(x: [f32x8<S>; 4]) -> f32x4<S> {
-    // a + e, b + f, c + g, d + h of each
-    let [x, y, z, w] = x.map(
-        #[inline(always)]
-        |x| {
-            let (low, high) = x.split();
-            low + high
-        },
-    );
-    // (a + e) + (c + g) of two vectors, then (b + f) + (d + h) of both
-    let pair = |x: f32x4<S>, y| (x.zip_low(y) + x.zip_high(y)).bitcast::<f64x2<S>>();
-    let (xy, zw) = (pair(x, y), pair(z, w));
+    // Functions: closures would not be inlined.
+    #[inline(always)]
+    fn halves<S: Simd>(x: f32x8<S>) -> f32x4<S> {
+        let (low, high) = x.split();
+        low + high
+    }
+    #[inline(always)]
+    fn pair<S: Simd>(x: f32x4<S>, y: f32x4<S>) -> f64x2<S> {
+        (x.zip_low(y) + x.zip_high(y)).bitcast()
+    }
+    // a + e, b + f, c + g, d + h of each; then (a + e) + (c + g) of two vectors, and
+    // (b + f) + (d + h) of both.
+    let [x, y, z, w] = x;
+    let xy = pair(halves(x), halves(y));
+    let zw = pair(halves(z), halves(w));
     xy.zip_low(zw).bitcast::<f32x4<S>>() + xy.zip_high(zw).bitcast::<f32x4<S>>()
+}
+
+/// eˣ of one x ≤ 0, to within 0.502 ulp: the algorithm of glibc, in place of whatever library a
+/// platform has, so that the bits are the same everywhere.
+///
+/// 32 x / ln 2 = n + r with |r| ≤ ½; 2^(r/32) by a polynomial, 2^(n/32) from a table.
+fn exp_scalar(x: f32) -> f32 {
+    /// 2^(i/32) in bits, less i in units of the exponent's 32nd part.
+    #[rustfmt::skip]
+    const POWERS: [u64; 32] = [
+        0x3ff0000000000000, 0x3fefd9b0d3158574, 0x3fefb5586cf9890f, 0x3fef9301d0125b51,
+        0x3fef72b83c7d517b, 0x3fef54873168b9aa, 0x3fef387a6e756238, 0x3fef1e9df51fdee1,
+        0x3fef06fe0a31b715, 0x3feef1a7373aa9cb, 0x3feedea64c123422, 0x3feece086061892d,
+        0x3feebfdad5362a27, 0x3feeb42b569d4f82, 0x3feeab07dd485429, 0x3feea47eb03a5585,
+        0x3feea09e667f3bcd, 0x3fee9f75e8ec5f74, 0x3feea11473eb0187, 0x3feea589994cce13,
+        0x3feeace5422aa0db, 0x3feeb737b0cdc5e5, 0x3feec49182a3f090, 0x3feed503b23e255d,
+        0x3feee89f995ad3ad, 0x3feeff76f2fb5e47, 0x3fef199bdd85529c, 0x3fef3720dcef9069,
+        0x3fef5818dcfba487, 0x3fef7c97337b9b5f, 0x3fefa4afa2a490da, 0x3fefd0765b6e4540,
+    ];
+    if x < -104.0 {
+        return 0.0;
+    }
+    let scaled = f64::from(x) * (std::f64::consts::LOG2_E * 32.0);
+    let n = scaled.round_ties_even();
+    let r = scaled - n;
+    let n = n as i64 as u64;
+    let power = POWERS[n as usize % 32].wrapping_add(n << 47);
+    let [c1, c2, c3] = [0x3fe62e42ff0c52d6, 0x3fcebfce50fac4f3, 0x3fac6af84b912394];
+    let c = |bits, scale: f64| f64::from_bits(bits) / scale;
+    let p = (c(c3, 32768.0) * r + c(c2, 1024.0)) * (r * r) + (c(c1, 32.0) * r + 1.0);
+    (p * f64::from_bits(power)) as f32
 }
 
 /// σ(x) = P(μ = 1).
 pub fn sigmoid(x: f32) -> f32 {
-    let e = (-x.abs()).exp();
+    let e = exp_scalar(-x.abs());
     if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
 /// Binary cross-entropy of one logit: −log P(target), in a form that cannot overflow.
 pub fn binary_cross_entropy(logit: f32, target: bool) -> f64 {
     let x = f64::from(logit);
-    x.max(0.0) - if target { x } else { 0.0 } + (-x.abs()).exp().ln_1p()
+    x.max(0.0) - if target { x } else { 0.0 } + libm::log1p(libm::exp(-x.abs()))
 }
 
 /// Binary cross-entropy of many logits against 0/1 targets: returns the sum of the losses and
@@ -93,11 +128,11 @@ pub fn binary_cross_entropies<S: Simd>(
             product *= 1.0 + f64::from(e[lane]);
         }
         if block % 64 == 63 {
-            loss += product.ln();
+            loss += libm::log(product);
             product = 1.0;
         }
     }
-    loss + product.ln()
+    loss + libm::log(product)
 }
 
 /// Turns a row of scores into its softmax, in place, and returns log Σ eˢ.
@@ -110,7 +145,8 @@ pub fn softmax<S: Simd>(simd: S, row: &mut [f32]) -> f32 {
     for chunk in row.as_chunks::<LANES>().0 {
         top = top.max(f32x8::from_slice(simd, chunk));
     }
-    let top = top.to_array().into_iter().fold(f32::NEG_INFINITY, f32::max);
+    let (low, high) = top.split();
+    let top = low.max(high).to_array().into_iter().fold(f32::NEG_INFINITY, f32::max);
     let mut total = f32x8::splat(simd, 0.0);
     let none = f32x8::splat(simd, f32::NEG_INFINITY);
     for chunk in row.as_chunks_mut::<LANES>().0 {
@@ -126,5 +162,5 @@ pub fn softmax<S: Simd>(simd: S, row: &mut [f32]) -> f32 {
     for chunk in row.as_chunks_mut::<LANES>().0 {
         (f32x8::from_slice(simd, chunk) * scale).store_slice(chunk);
     }
-    top + total.ln()
+    top + libm::logf(total)
 }

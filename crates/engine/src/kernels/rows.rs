@@ -3,6 +3,7 @@
 use fearless_simd::{f32x4, f32x8, prelude::*};
 
 use super::{LANES, math, sources::Sources};
+use crate::simd::Vector;
 
 /// The vectors of a row, each with the place it starts at.
 #[inline(always)]
@@ -28,28 +29,85 @@ fn vectors(row: &[f32]) -> &[[f32; LANES]] {
     row.as_chunks().0
 }
 
-/// The vectors of a row, to change.
+/// Runs `$body` for columns `$at..` of a row of `$k`, `$N` vectors `$V` of them: 2 of 16 lanes while
+/// there are as many left, then 1 of 8. What belongs to so many columns stays in registers, and one
+/// vector's chain of operations need not wait for another's.
+macro_rules! for_columns {
+    ($k:expr, |$at:ident, $V:ident, $N:ident| $body:expr) => {{
+        let mut $at = 0;
+        while $at + 4 * $crate::kernels::LANES <= $k {
+            use fearless_simd::f32x16 as $V;
+            const $N: usize = 2;
+            $body;
+            $at += 4 * $crate::kernels::LANES;
+        }
+        while $at < $k {
+            use fearless_simd::f32x8 as $V;
+            const $N: usize = 1;
+            $body;
+            $at += $crate::kernels::LANES;
+        }
+    }};
+}
+pub(crate) use for_columns;
+
+/// Loads N vectors from `at` on.
 #[inline(always)]
-fn vectors_mut(row: &mut [f32]) -> &mut [[f32; LANES]] {
-    row.as_chunks_mut().0
+pub fn get<S: Simd, V: Vector<S>, const N: usize>(simd: S, row: &[f32], at: usize) -> [V; N] {
+    let row = &row[at..][..N * V::LEN];
+    let mut vectors = [V::splat(simd, 0.0); N];
+    for v in 0..N {
+        vectors[v] = V::from_slice(simd, &row[v * V::LEN..][..V::LEN]);
+    }
+    vectors
+}
+
+/// Stores N vectors from `at` on.
+#[inline(always)]
+pub fn put<S: Simd, V: Vector<S>, const N: usize>(vectors: &[V; N], row: &mut [f32], at: usize) {
+    let row = &mut row[at..][..N * V::LEN];
+    for v in 0..N {
+        vectors[v].store_slice(&mut row[v * V::LEN..][..V::LEN]);
+    }
+}
+
+/// sum += a · the vectors of `x` from `at` on.
+#[inline(always)]
+pub fn multiply_add<S: Simd, V: Vector<S>, const N: usize>(
+    simd: S,
+    a: f32,
+    x: &[f32],
+    at: usize,
+    sum: &mut [V; N],
+) {
+    let x: [V; N] = get(simd, x, at);
+    for v in 0..N {
+        sum[v] = V::splat(simd, a).mul_add_precise(x[v], sum[v]);
+    }
 }
 
 /// y += a · x.
 #[inline(always)]
 pub fn axpy<S: Simd>(simd: S, a: f32, x: &[f32], y: &mut [f32]) {
-    let a = f32x8::splat(simd, a);
-    for (x, y) in vectors(x).iter().zip(vectors_mut(y)) {
-        a.mul_add_precise(f32x8::load_array_ref(simd, x), f32x8::load_array_ref(simd, y))
-            .store_array(y);
-    }
+    let x = &x[..y.len()];
+    for_columns!(y.len(), |at, V, N| {
+        let mut sum: [V<S>; N] = get(simd, y, at);
+        multiply_add(simd, a, x, at, &mut sum);
+        put(&sum, y, at);
+    });
 }
 
 /// y += x.
 #[inline(always)]
 pub fn add<S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
-    for (x, y) in vectors(x).iter().zip(vectors_mut(y)) {
-        (f32x8::load_array_ref(simd, x) + f32x8::load_array_ref(simd, y)).store_array(y);
-    }
+    let x = &x[..y.len()];
+    for_columns!(y.len(), |at, V, N| {
+        let (x, mut sum): ([V<S>; N], [V<S>; N]) = (get(simd, x, at), get(simd, y, at));
+        for v in 0..N {
+            sum[v] += x[v];
+        }
+        put(&sum, y, at);
+    });
 }
 
 /// ⟨x, y⟩.
@@ -66,11 +124,14 @@ pub fn dot<S: Simd>(simd: S, x: &[f32], y: &[f32]) -> f32 {
 /// y = x where `gate` is positive, else 0: the gradient of a ReLU with output `gate`.
 #[inline(always)]
 pub fn gate<S: Simd>(simd: S, gate: &[f32], x: &[f32], y: &mut [f32]) {
-    let zero = f32x8::splat(simd, 0.0);
-    for ((gate, x), y) in vectors(gate).iter().zip(vectors(x)).zip(vectors_mut(y)) {
-        let open = f32x8::load_array_ref(simd, gate).simd_gt(zero);
-        open.select(f32x8::load_array_ref(simd, x), zero).store_array(y);
-    }
+    let (gate, x) = (&gate[..y.len()], &x[..y.len()]);
+    for_columns!(y.len(), |at, V, N| {
+        let (gate, mut open): ([V<S>; N], [V<S>; N]) = (get(simd, gate, at), get(simd, x, at));
+        for v in 0..N {
+            open[v] = gate[v].simd_gt(0.0).select(open[v], V::splat(simd, 0.0));
+        }
+        put(&open, y, at);
+    });
 }
 
 /// Rows that [`dots`] takes at a time.
@@ -80,16 +141,24 @@ pub const DOTS: usize = 4;
 /// last is repeated. Four sums are reduced to a number each in little more time than one.
 #[inline(always)]
 pub fn dots<S: Simd>(simd: S, x: &[f32], rows: &[f32]) -> f32x4<S> {
+    /// A function: neither a closure nor `array::from_fn` would be inlined.
+    #[inline(always)]
+    fn row(rows: &[[f32; LANES]], width: usize, r: usize) -> &[[f32; LANES]] {
+        &rows[r * width..][..width]
+    }
     let last = rows.len() / x.len() - 1;
-    let (x, rows) = (vectors(x), vectors(rows));
-    // Spelt out: `array::from_fn` would not be inlined.
-    let row = |r: usize| &rows[r.min(last) * x.len()..][..x.len()];
-    let rows: [_; DOTS] = [row(0), row(1), row(2), row(3)];
+    let (x, rows, w) = (vectors(x), vectors(rows), x.len() / LANES);
+    let rows: [_; DOTS] = [
+        row(rows, w, 0),
+        row(rows, w, last.min(1)),
+        row(rows, w, last.min(2)),
+        row(rows, w, last.min(3)),
+    ];
     let mut totals = [f32x8::splat(simd, 0.0); DOTS];
     for (at, x) in x.iter().enumerate() {
         let x = f32x8::load_array_ref(simd, x);
-        for (row, total) in rows.iter().zip(&mut totals) {
-            *total = x.mul_add_precise(f32x8::load_array_ref(simd, &row[at]), *total);
+        for r in 0..DOTS {
+            totals[r] = x.mul_add_precise(f32x8::load_array_ref(simd, &rows[r][at]), totals[r]);
         }
     }
     math::sums(totals)
@@ -104,46 +173,6 @@ pub fn store_dots<S: Simd>(dots: f32x4<S>, into: &mut [f32]) {
     }
 }
 
-/// Folds every column of some rows into what `into` has for it. Row i is
-/// `rows[i * stride + column..][..width]`.
-///
-/// Four vectors of columns at a time: what is folded stays in registers, and one column's chain of
-/// operations need not wait for another's.
-#[inline(always)]
-fn fold_rows<S: Simd, Into, T: Copy>(
-    simd: S,
-    rows: &[f32],
-    (stride, column, width): (usize, usize, usize),
-    into: &mut Into,
-    begin: impl Fn(&Into, usize) -> T,
-    step: impl Fn(T, f32x8<S>, usize) -> T,
-    end: impl Fn(&mut Into, usize, T),
-) {
-    let mut at = 0;
-    macro_rules! fold {
-        ($vectors:literal) => {
-            while at + $vectors * LANES <= width {
-                let mut folded = [begin(into, at); $vectors];
-                for (v, folded) in folded.iter_mut().enumerate().skip(1) {
-                    *folded = begin(into, at + v * LANES);
-                }
-                for (i, row) in rows.chunks_exact(stride).enumerate() {
-                    let row = &row[column + at..][..$vectors * LANES];
-                    for (folded, new) in folded.iter_mut().zip(vectors(row)) {
-                        *folded = step(*folded, f32x8::load_array_ref(simd, new), i);
-                    }
-                }
-                for (v, folded) in folded.into_iter().enumerate() {
-                    end(into, at + v * LANES, folded);
-                }
-                at += $vectors * LANES;
-            }
-        };
-    }
-    fold!(4);
-    fold!(1);
-}
-
 /// Goes on with a running maximum over rows, element by element, and with the number of the row
 /// each element came from; ties stay with the row seen first. Row i is
 /// `rows[i * stride + column..][..top.len()]` and has the number `first + i`.
@@ -154,42 +183,40 @@ pub fn max_over_rows<S: Simd, F: Sources>(
     (stride, column): (usize, usize),
     first: u32,
     top: &mut [f32],
-    sources: F,
+    mut sources: F,
 ) {
-    fold_rows(
-        simd,
-        rows,
-        (stride, column, top.len()),
-        &mut (top, sources),
-        #[inline(always)]
-        |(top, sources), at| (load(simd, top, at), sources.get(simd, at)),
-        #[inline(always)]
-        |(highest, from), new, i| {
-            let higher = new.simd_gt(highest);
-            let from = F::replace(simd, higher, first + i as u32, from);
-            (higher.select(new, highest), from)
-        },
-        #[inline(always)]
-        |(top, sources), at, (highest, from)| {
-            store(highest, top, at);
-            sources.set(at, from);
-        },
-    );
+    for_columns!(top.len(), |at, V, N| {
+        let mut highest: [V<S>; N] = get(simd, top, at);
+        let mut from = [F::all::<S, V<S>>(simd, 0); N];
+        for (v, from) in from.iter_mut().enumerate() {
+            *from = sources.get::<S, V<S>>(simd, at + v * V::<S>::LEN);
+        }
+        for (row, number) in rows.chunks_exact(stride).zip(first..) {
+            let new: [V<S>; N] = get(simd, row, column + at);
+            for v in 0..N {
+                let higher = new[v].simd_gt(highest[v]);
+                highest[v] = higher.select(new[v], highest[v]);
+                from[v] = F::replace::<S, V<S>>(simd, higher, number, from[v]);
+            }
+        }
+        put(&highest, top, at);
+        for (v, from) in from.iter().enumerate() {
+            sources.set::<S, V<S>>(at + v * V::<S>::LEN, *from);
+        }
+    });
 }
 
 /// into += every row in turn; row i is `rows[i * stride..][..into.len()]`.
 #[inline(always)]
 pub fn add_rows<S: Simd>(simd: S, rows: &[f32], stride: usize, into: &mut [f32]) {
-    fold_rows(
-        simd,
-        rows,
-        (stride, 0, into.len()),
-        &mut &mut *into,
-        #[inline(always)]
-        |into, at| load(simd, into, at),
-        #[inline(always)]
-        |total, new, _| new + total,
-        #[inline(always)]
-        |into, at, total| store(total, into, at),
-    );
+    for_columns!(into.len(), |at, V, N| {
+        let mut total: [V<S>; N] = get(simd, into, at);
+        for row in rows.chunks_exact(stride) {
+            let new: [V<S>; N] = get(simd, row, at);
+            for v in 0..N {
+                total[v] += new[v];
+            }
+        }
+        put(&total, into, at);
+    });
 }

@@ -121,6 +121,74 @@ fn matmul_transposed_of_every_small_shape() {
     }
 }
 
+/// What `run` gives with every level, which must be the same bits.
+fn same_bits(what: &str, run: impl Fn(SimdLevel) -> Vec<f32>) {
+    let bits = |level| -> Vec<u32> { run(level).iter().map(|value| value.to_bits()).collect() };
+    let levels = SimdLevel::all();
+    let first = bits(levels[0]);
+    for &level in &levels[1..] {
+        assert!(bits(level) == first, "{what}: {}, {}", level.name(), levels[0].name());
+    }
+}
+
+/// Rounding is the same on all levels: numbers with all their bits, tiny and huge ones among them.
+#[test]
+fn every_kernel_has_the_same_bits_on_all_levels() {
+    let values = |count: usize, seed: u64| -> Vec<f32> {
+        let mut values = rounded(count, seed);
+        for (i, value) in values.iter_mut().enumerate() {
+            *value *= [1.0, 1.0, 1e-3, 1e-20, 1e-39, 1e4][(i * 7 + i / 5) % 6];
+        }
+        values
+    };
+    for rows in 1..=26 {
+        for (depth, k) in (8..=104).step_by(8).flat_map(|k| [(1, k), (7, k), (33, k)]) {
+            let what = format!("{rows}×{depth}×{k}");
+            let (a, b) = (values(rows * depth, 1), values(depth * k, 2));
+            let (c, bias) = (values(rows * k, 3), values(k, 4));
+            same_bits(&what, |level| {
+                let [mut relu, mut transposed] = [c.clone(), c.clone()];
+                with_simd!(level, simd => {
+                    let (shape, a, b) = ((rows, depth, k), mat(&a, depth), mat(&b, k));
+                    let into = mat_mut(&mut relu, k);
+                    matmul(simd, shape, a, b, Start::Row(&bias), Then::Relu, into);
+                    let (a, into) = (mat(a.data, rows), mat_mut(&mut transposed, k));
+                    matmul_transposed(simd, shape, a, b, into);
+                });
+                [relu, transposed].concat()
+            });
+            if depth > 1 {
+                continue;
+            }
+            same_bits(&what, |level| {
+                let [mut top, mut sum, mut gated] = [bias.clone(), bias.clone(), bias.clone()];
+                let mut source = vec![0; k];
+                let mut scores = vec![f32::NEG_INFINITY; rows.next_multiple_of(LANES)];
+                let mut gradient = scores.clone();
+                let ones: Vec<u8> = (0..rows).map(|i| (i % 2) as u8).collect();
+                with_simd!(level, simd => {
+                    max_over_rows(simd, &c, (k, 0), 0, &mut top, &mut source[..]);
+                    add_rows(simd, &c, k, &mut sum);
+                    axpy(simd, 0.3, &c[..k], &mut sum);
+                    add(simd, &top, &mut sum);
+                    gate(simd, &c[..k], &sum, &mut gated);
+                    for (scores, rows) in scores[..rows].chunks_mut(DOTS).zip(c.chunks(DOTS * k)) {
+                        store_dots(dots(simd, &bias, rows), scores);
+                    }
+                    scores.push(dot(simd, &bias, &c[..k]));
+                    let last = scores.pop();
+                    let log = softmax(simd, &mut scores);
+                    let loss = binary_cross_entropies(simd, &c, &ones, 0.5, &mut gradient);
+                    gated.extend(last);
+                    gated.extend([log, loss as f32, (loss - f64::from(loss as f32)) as f32]);
+                });
+                let sources = source.into_iter().map(|source| source as f32).collect();
+                [top, sum, gated, scores, gradient, sources].concat()
+            });
+        }
+    }
+}
+
 /// Rows are split between tiles in a way that depends on how many there are; their bits must not.
 #[test]
 fn a_row_has_the_same_bits_in_any_tile() {

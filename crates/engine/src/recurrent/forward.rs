@@ -245,7 +245,7 @@ impl Unroll<'_> {
                     softmax(simd, alpha);
                     let target = sample(&alpha[..n], noise);
                     next[node as usize] = target;
-                    tape.log_probability[t] += each * alpha[target as usize].ln();
+                    tape.log_probability[t] += each * libm::logf(alpha[target as usize]);
                     target
                 } else {
                     let target = truth[node as usize];

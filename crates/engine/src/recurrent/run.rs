@@ -16,12 +16,12 @@ use super::{
 use crate::{
     Aggregation, AttentionInput, Candidates, Config, Graph, InputGraph,
     attention::{keep_visited, scores},
-    awake::awake,
     graph::Neighbours,
     kernels::{LANES, math::softmax},
     masks::left_alone,
     processor::ProcessorState,
     simd::with_simd,
+    spin_pool::awake,
     state::VisibleState,
 };
 
