@@ -14,6 +14,7 @@ use crate::{
 /// Which nodes send a message to a node (equation 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Graph {
     /// Every node, itself included: the unrestricted GNN.
     Complete,
@@ -29,6 +30,7 @@ pub enum Graph {
 /// how a rollout re-aims them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Pointers {
     /// The model keeps no pointers.
     None,
@@ -43,6 +45,7 @@ pub enum Pointers {
 /// Which pointers the processor reads while training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Forcing {
     /// The ground truth's: teacher forcing, as in the paper.
     Teacher,
@@ -58,6 +61,7 @@ pub enum Forcing {
 /// What the query and key networks of equation 6 read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum AttentionInput {
     /// h, to the letter of equation 6.
     H,
@@ -68,6 +72,7 @@ pub enum AttentionInput {
 /// The nodes a pointer may be aimed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Candidates {
     /// Any node.
     All,
@@ -78,6 +83,7 @@ pub enum Candidates {
 /// How often the processor is applied in a rollout. It is at least as often as in training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum TestLayers {
     /// As often as in training.
     #[default]
@@ -89,16 +95,10 @@ pub enum TestLayers {
     Depth(usize),
 }
 
-impl TestLayers {
-    /// Whether it is the default, which config files leave out.
-    pub fn is_default(&self) -> bool {
-        *self == TestLayers::default()
-    }
-}
-
 /// How a model reads the graph that comes with a sequence (section 2 of the paper).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum InputGraph {
     /// It does not.
     #[default]
@@ -110,18 +110,16 @@ pub enum InputGraph {
     Head,
 }
 
-impl InputGraph {
-    /// Whether it is the default, which config files leave out.
-    pub fn is_default(&self) -> bool {
-        *self == InputGraph::default()
-    }
-}
-
 /// The most graphs that messages are sent along.
 const MOST_CHANNELS: usize = 4;
 
 /// The most layers of an operation.
 const MOST_LAYERS: usize = 64;
+
+/// Whether a setting has its default, which config files leave out.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 
 fn one() -> usize {
     1
@@ -167,17 +165,17 @@ pub struct Config {
     /// Where a pointer may be aimed.
     pub candidates: Candidates,
     /// How a node's messages become one (equation 8).
-    #[serde(default, skip_serializing_if = "Aggregation::is_max")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub message_aggregation: Aggregation,
     /// How the nodes become what the decoder reads (equation 3).
-    #[serde(default, skip_serializing_if = "Aggregation::is_max")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub readout_aggregation: Aggregation,
     /// How often the processor is applied to every operation, each time to what it gave before:
     /// 1 in the paper.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub layers: usize,
     /// How often it is applied in rollouts.
-    #[serde(default, skip_serializing_if = "TestLayers::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub test_layers: TestLayers,
     /// Whether pointers and masks read a second processor, with weights of its own on the same z.
     /// The first one's h is what the answer is read from, and what is carried.
@@ -188,7 +186,7 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pointer_types: Vec<String>,
     /// How the graph that comes with a sequence is read.
-    #[serde(default, skip_serializing_if = "InputGraph::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub input_graph: InputGraph,
     /// Loss weights.
     pub losses: LossWeights,
@@ -197,10 +195,10 @@ pub struct Config {
     #[serde(default = "weight_one", skip_serializing_if = "is_weight_one")]
     pub visited_weight: f32,
     /// How initial weights are drawn.
-    #[serde(default, skip_serializing_if = "Initialisation::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub initialisation: Initialisation,
     /// How latents are computed; the paper's way unless said otherwise.
-    #[serde(default, skip_serializing_if = "ProcessorKind::is_paper")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub processor: ProcessorKind,
 }
 
@@ -398,7 +396,7 @@ impl Config {
             "pointer_types may aim at nodes that are not visited, but candidates is visited",
         )?;
         require(
-            self.input_graph.is_default() || reads_pointers,
+            is_default(&self.input_graph) || reads_pointers,
             "input_graph",
             "input_graph goes beside pointers, but the graph does not read them",
         )?;

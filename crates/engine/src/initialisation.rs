@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// it gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Initialisation {
     /// Normal with σ = 1/√fan_in, cut at 2σ; biases zero. The default of Haiku's linear layers.
     #[default]
@@ -18,11 +19,6 @@ pub enum Initialisation {
 }
 
 impl Initialisation {
-    /// Whether it is the default, which config files leave out.
-    pub fn is_default(&self) -> bool {
-        *self == Initialisation::default()
-    }
-
     /// Weights \[fan_out, fan_in\].
     pub(crate) fn draw_weights(
         self,

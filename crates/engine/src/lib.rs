@@ -79,13 +79,14 @@ pub use config::{
 pub use error::Error;
 pub use example::Example;
 pub use initialisation::Initialisation;
-pub use iterated::{Iterated, Participants, ProcessorKind, Relation};
+pub use iterated::{Iterated, Participants, Relation};
 pub use losses::{Loss, LossWeights, Losses, MeanLosses};
 pub use machine::{MachineLosses, MachineNet, MachineSettings, Prediction};
 pub use masks::left_alone;
 pub use model::{Model, Rollout};
 pub use parameters::{Parameters, Tensor};
 pub use preset::{PointerSource, Preset};
+pub use processor::ProcessorKind;
 pub use replay::{Driver, Step};
 pub use search::{Lsh, Search};
 pub use simd::SimdLevel;

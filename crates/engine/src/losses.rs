@@ -6,6 +6,7 @@ use crate::{Config, Error, error::require};
 
 /// One loss: what it is called, and how it is shown.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Loss {
     /// Its key in configs and metrics.
     pub name: &'static str,
@@ -33,6 +34,7 @@ macro_rules! losses {
 
         /// The losses of a batch, each unweighted, as means over its sequences.
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        #[non_exhaustive]
         pub struct Losses {
             $(#[doc = $summary] pub $name: f64,)+
             /// The weighted sum that is minimised.

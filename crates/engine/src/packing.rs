@@ -7,7 +7,7 @@
 
 use std::ops::{Deref, Range};
 
-use crate::Parameters;
+use crate::{Parameters, buffer_pool::BufferPool};
 
 /// Matrices begin at multiples of this many numbers of the flat array: a cache line.
 const ALIGNED: usize = 16;
@@ -98,14 +98,34 @@ impl Packing {
     pub fn unpack(&self, gradients: &[f32], into: &mut Parameters) {
         for piece in &self.pieces {
             let tensor = into.tensor_mut(piece.tensor);
-            piece.for_each(|from, to| tensor[from] = gradients[to]);
+            if piece.strides == [1, piece.inputs.len()] && piece.inputs.len() == piece.shape[1] {
+                tensor.copy_from_slice(&gradients[piece.at..][..tensor.len()]);
+            } else {
+                piece.for_each(|from, to| tensor[from] = gradients[to]);
+            }
         }
     }
 }
 
-/// Adds gradients, or other numbers.
-pub fn add_all(mine: &mut [f32], theirs: &[f32]) {
-    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+/// The sum of the gradients of a batch's parts, in their order, whichever thread finished first.
+/// `note` is told the rest of each part. Spent buffers go to the pool.
+pub fn sum_in_order<T>(
+    parts: Vec<(T, Vec<f32>)>,
+    pool: &BufferPool<Vec<f32>>,
+    mut note: impl FnMut(&T),
+) -> Option<Vec<f32>> {
+    let mut sum: Option<Vec<f32>> = None;
+    for (rest, part) in parts {
+        note(&rest);
+        match &mut sum {
+            None => sum = Some(part),
+            Some(sum) => {
+                sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+                pool.put_back(part);
+            }
+        }
+    }
+    sum
 }
 
 /// Copies tensors into matrices.
@@ -147,8 +167,8 @@ impl<'a> Packer<'a> {
     /// A whole tensor as it is, followed by zeros up to `len` numbers.
     pub fn copy(&mut self, tensor: &'static str, len: usize) -> Matrix {
         let mut matrix = self.zeros(len);
-        let columns = self.parameters.columns(tensor);
-        self.weights(&mut matrix, tensor, 0..columns, 0, [1, columns]);
+        let (values, columns) = (self.parameters.tensor(tensor), self.parameters.columns(tensor));
+        matrix.values[..values.len()].copy_from_slice(values);
         self.gradients(&matrix, tensor, 0..columns, 0, [1, columns]);
         matrix
     }

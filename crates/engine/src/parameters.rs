@@ -59,6 +59,7 @@ pub(crate) type Shapes = Vec<(&'static str, Vec<usize>)>;
 
 /// A tensor's name, shape and place in the flat array.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tensor {
     /// As in `model.safetensors`, for example `message.weight`.
     pub name: &'static str,

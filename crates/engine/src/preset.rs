@@ -265,22 +265,3 @@ fn without_pointers() -> Config {
 fn with_given_pointers() -> Config {
     Config { pointers: Pointers::Given, losses: QUERY_LOSS, ..pgn() }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_is_given_pointers_says_whose() {
-        for preset in Preset::ALL {
-            let config = preset.config();
-            config.validate().unwrap();
-            assert_eq!(preset.given != PointerSource::None, config.pointers == Pointers::Given);
-            assert!(!preset.summary.is_empty(), "{}", preset.name);
-            if let PointerSource::Teacher(teacher) = preset.given {
-                assert!(Config::preset(teacher).unwrap().owns_pointers(), "{}", preset.name);
-            }
-        }
-        assert!(Config::PRESETS.iter().all(|name| !name.is_empty()));
-    }
-}

@@ -6,11 +6,28 @@ use std::{
 };
 
 use pgn_structures::{Edge, Node, Operation, Sequence, Transition};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Error, Example, Losses, Parameters, ProcessorKind, Search, SimdLevel, iterated,
+    Config, Error, Example, Iterated, Losses, Parameters, Search, SimdLevel, iterated,
     parameters::Shapes, recurrent, state::VisibleState,
 };
+
+/// How latents are computed from features, pointers and messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ProcessorKind {
+    /// As in the paper: one step per operation, h carried to the next (equations 1, 2 and 8).
+    #[default]
+    #[serde(rename = "once", alias = "recurrent")]
+    Recurrent,
+    /// The paper's processor with h = 0 before every operation: nothing is carried but pointers.
+    #[serde(rename = "fresh", alias = "memoryless")]
+    Memoryless,
+    /// Many steps per operation, nothing carried but pointers.
+    Iterated(Iterated),
+}
 
 /// What is known of a kind of processor without weights.
 pub(crate) struct Design {
@@ -60,8 +77,12 @@ pub(crate) trait Processor: Debug + Send + Sync {
     ) -> (Losses, Parameters);
 
     /// Losses and gradients of single transitions.
-    fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
-        let _ = batch;
+    fn gradients_on(
+        &self,
+        parameters: &Parameters,
+        batch: &[Transition<'_>],
+    ) -> Result<(Losses, Parameters), Error> {
+        let _ = (parameters, batch);
         Err(Error::Input(
             "single transitions teach only models with an iterated processor: the paper's carries \
              latents from one operation to the next"

@@ -10,7 +10,7 @@ use std::{
 
 use pgn_structures::{Edge, Node, Operation};
 
-use crate::{Answer, Error, Example, Model, Move, Pointers, State};
+use crate::{Answer, Error, Example, Model, Move, Pointers, State, config::is_default};
 
 /// What one operation of a replay gave. The model's [`State`] after it is at hand for more.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +141,7 @@ impl Model {
         stop: Option<&Arc<AtomicBool>>,
     ) -> Result<(), D::Error> {
         let mut state = self.start_with(priorities)?;
-        if !self.config().input_graph.is_default() {
+        if !is_default(&self.config().input_graph) {
             state.set_input_graph(driver.input_graph())?;
         }
         if let Some(stop) = stop {

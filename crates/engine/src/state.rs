@@ -13,6 +13,7 @@ use crate::{
 
 /// What the model answers to one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Answer<'s> {
     /// The decoder's output; above 0 means yes (1).
     pub logit: f32,

@@ -263,7 +263,7 @@ impl Trainer {
 
     /// The losses of a batch of transitions and their gradients, without a step.
     pub fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
-        self.model.processor().gradients_on(batch)
+        self.model.processor().gradients_on(self.model.parameters(), batch)
     }
 }
 

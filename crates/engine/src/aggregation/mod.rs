@@ -27,6 +27,7 @@ use crate::{
 /// maximum O(n·k) does not hold for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Aggregation {
     /// The largest; of equals the one with the lowest index, forward and backward.
     #[default]
@@ -38,11 +39,6 @@ pub enum Aggregation {
 }
 
 impl Aggregation {
-    /// Whether it is the paper's maximum, which config files leave out.
-    pub fn is_max(&self) -> bool {
-        *self == Aggregation::Max
-    }
-
     /// What a sum of `count` values is multiplied by.
     fn share(self, count: usize) -> f32 {
         match self {

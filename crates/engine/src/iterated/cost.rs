@@ -3,7 +3,7 @@
 
 use pgn_structures::{Node, Sequence};
 
-use super::{Iterated, blocks::BIASES, reach::Reach};
+use super::{Iterated, reach::Reach, weights::BIASES};
 use crate::Config;
 
 /// Of the forward pass of one operation: `steps` processor steps, and `pairs` pointer scores.

@@ -4,10 +4,10 @@ use fearless_simd::prelude::*;
 use pgn_structures::{Node, Operation};
 
 use super::{
-    blocks::Weights,
     outputs::{Outputs, candidates},
     reach::Reach,
     step::{StepForward, step_forward},
+    weights::Weights,
 };
 use crate::{Config, kernels::LANES};
 

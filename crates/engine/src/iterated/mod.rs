@@ -19,7 +19,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `settings.rs` | the choices, as part of a [`Config`](crate::Config) |
-//! | `blocks.rs` | weights laid out for the kernels |
+//! | `weights.rs` | weights laid out for the kernels |
 //! | `reach.rs` | which nodes take part, step by step |
 //! | `step.rs` | one processor step, forward and backward |
 //! | `outputs.rs` | answer, masks and pointers from the last x, forward and backward |
@@ -29,8 +29,7 @@
 //! | `training.rs` | batches of transitions |
 //! | `cost.rs` | the arithmetic it needs |
 
-mod blocks;
-pub(crate) mod cost;
+mod cost;
 mod forward;
 mod outputs;
 mod reach;
@@ -39,6 +38,7 @@ mod settings;
 mod step;
 mod training;
 mod transition;
+mod weights;
 
 use std::sync::Arc;
 
@@ -51,11 +51,11 @@ use crate::{
     processor::{Design, Processor, ProcessorState, StepInputs},
 };
 
-pub use settings::{Iterated, Participants, ProcessorKind, Relation};
+pub use settings::{Iterated, Participants, Relation};
 
-use blocks::{RELATIONS, Weights};
 use run::Run;
 use transition::Tape;
+use weights::{RELATIONS, Weights};
 
 /// A network with this processor: its weights, and buffers that training uses again.
 #[derive(Debug)]
@@ -64,14 +64,15 @@ struct Network {
     level: SimdLevel,
     weights: Weights,
     tapes: BufferPool<Tape>,
+    gradients: BufferPool<Vec<f32>>,
 }
 
 pub(crate) const DESIGN: Design = Design {
     tensors: |config| tensors(config, settings(config)),
     build: |config, level, _, parameters| {
         let weights = Weights::new(config, settings(config), parameters);
-        let tapes = BufferPool::default();
-        Arc::new(Network { config: Arc::clone(config), level, weights, tapes })
+        let (tapes, gradients) = Default::default();
+        Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
     },
     training_flop: |config, sequence, first| {
         cost::training_flop(config, settings(config), sequence, first)
@@ -90,15 +91,19 @@ impl Processor for Network {
 
     fn gradients(
         &self,
-        _: &Parameters,
+        parameters: &Parameters,
         batch: &[Example<'_>],
         _: StepInputs,
     ) -> (Losses, Parameters) {
-        self.sequence_gradients(batch)
+        self.sequence_gradients(parameters, batch)
     }
 
-    fn gradients_on(&self, batch: &[Transition<'_>]) -> Result<(Losses, Parameters), Error> {
-        self.transition_gradients(batch)
+    fn gradients_on(
+        &self,
+        parameters: &Parameters,
+        batch: &[Transition<'_>],
+    ) -> Result<(Losses, Parameters), Error> {
+        self.transition_gradients(parameters, batch)
     }
 
     fn start(self: Arc<Self>, priorities: &[f32]) -> Box<dyn ProcessorState> {

@@ -5,9 +5,9 @@
 use fearless_simd::prelude::*;
 
 use super::{
-    blocks::{BIASES, Blocks, Weights},
     forward::StepContext,
     reach::Reach,
+    weights::{BIASES, Weights},
 };
 use crate::{
     Candidates, Config,
@@ -56,7 +56,7 @@ impl Outputs {
     pub fn encode<S: Simd>(&mut self, simd: S, context: &StepContext, reach: &Reach) {
         let StepContext { config, operation, priorities, pointers, .. } = *context;
         let (k, m, a) = (config.k, config.m(), reach.nodes.len());
-        let w = &context.weights.forward;
+        let w = &context.weights;
         self.e.clear();
         self.z.resize(a * k, 0.0);
         for (&node, row) in reach.nodes.iter().zip(self.z.chunks_exact_mut(k)) {
@@ -79,7 +79,7 @@ impl Outputs {
     /// Answer and mask logits from the last x \[a, k\].
     #[inline(always)]
     pub fn answer<S: Simd>(&mut self, simd: S, k: usize, weights: &Weights, x: &[f32]) {
-        let (w, a) = (&weights.forward, x.len() / k);
+        let (w, a) = (&weights, x.len() / k);
         self.zx.resize(a * 2 * k, 0.0);
         let rows = self.z.chunks_exact(k).zip(x.chunks_exact(k));
         for (into, (z, x)) in self.zx.chunks_exact_mut(2 * k).zip(rows) {
@@ -102,7 +102,7 @@ impl Outputs {
     /// Queries, relation biases and keys of all participants.
     #[inline(always)]
     pub fn ask<S: Simd>(&mut self, simd: S, k: usize, weights: &Weights) {
-        let (w, a, width) = (&weights.forward, self.zx.len() / (2 * k), k + BIASES);
+        let (w, a, width) = (&weights, self.zx.len() / (2 * k), k + BIASES);
         self.ask_start.clear();
         self.ask_start.extend_from_slice(&w.ask_bias);
         for (&value, row) in self.top[k..].iter().zip(w.ask_top.chunks_exact(width)) {
@@ -201,23 +201,36 @@ impl OutputGradients {
         weights: &Weights,
         outputs: &Outputs,
         (d_logit, d_masks): (f32, &[f32]),
-        gradients: &mut Blocks,
+        gradients: &mut [f32],
     ) {
-        let (w, width) = (&weights.forward, k + BIASES);
+        let (w, width) = (&weights, k + BIASES);
         let a = self.d_keys.len() / k;
         // (6)
         self.d_ask_sum.clear();
         self.d_ask_sum.resize(width, 0.0);
         self.d_ask.chunks_exact(width).for_each(|row| add(simd, row, &mut self.d_ask_sum));
-        add(simd, &self.d_ask_sum, &mut gradients.ask_bias);
-        for (&value, row) in outputs.top[k..].iter().zip(gradients.ask_top.chunks_exact_mut(width))
+        add(simd, &self.d_ask_sum, weights.ask_bias.gradient(gradients));
+        for (&value, row) in
+            outputs.top[k..].iter().zip(weights.ask_top.gradient(gradients).chunks_exact_mut(width))
         {
             axpy(simd, value, &self.d_ask_sum, row);
         }
         let (zx, d_ask, d_keys) =
             (mat(&outputs.zx, 2 * k), mat(&self.d_ask, width), mat(&self.d_keys, k));
-        matmul_transposed(simd, (2 * k, a, width), zx, d_ask, mat_mut(&mut gradients.ask, width));
-        matmul_transposed(simd, (2 * k, a, k), zx, d_keys, mat_mut(&mut gradients.key, k));
+        matmul_transposed(
+            simd,
+            (2 * k, a, width),
+            zx,
+            d_ask,
+            mat_mut(weights.ask.gradient(gradients), width),
+        );
+        matmul_transposed(
+            simd,
+            (2 * k, a, k),
+            zx,
+            d_keys,
+            mat_mut(weights.key.gradient(gradients), k),
+        );
         let d_zx = &mut self.d_zx[..];
         let b = mat(&weights.ask_t, 2 * k);
         matmul(simd, (a, width, 2 * k), d_ask, b, Start::Zero, Then::Store, mat_mut(d_zx, 2 * k));
@@ -229,8 +242,8 @@ impl OutputGradients {
         for (&d, row) in self.d_ask_sum.iter().zip(weights.ask_top_t.chunks_exact(k)) {
             axpy(simd, d, row, &mut self.d_top);
         }
-        axpy(simd, d_logit, &outputs.top, &mut gradients.decoder);
-        gradients.decoder_bias[0] += d_logit;
+        axpy(simd, d_logit, &outputs.top, weights.decoder.gradient(gradients));
+        weights.decoder_bias.gradient(gradients)[0] += d_logit;
         READOUT.readout_backward(simd, d_logit, &w.decoder, &outputs.top_sources, d_zx);
         for (dimension, (&d, &from)) in self.d_top.iter().zip(&outputs.top_sources[k..]).enumerate()
         {
@@ -238,8 +251,8 @@ impl OutputGradients {
         }
         // (4)
         outer_add(simd, d_masks, &w.mask, d_zx);
-        weighted_sum(simd, d_masks, &outputs.zx, &mut gradients.mask);
-        gradients.mask_bias[0] += d_masks.iter().sum::<f32>();
+        weighted_sum(simd, d_masks, &outputs.zx, weights.mask.gradient(gradients));
+        weights.mask_bias.gradient(gradients)[0] += d_masks.iter().sum::<f32>();
         // Halves.
         self.d_z.clear();
         self.d_z.extend(d_zx.chunks_exact(2 * k).flat_map(|row| &row[..k]));
@@ -262,7 +275,7 @@ impl OutputGradients {
         weights: &Weights,
         outputs: &Outputs,
         d_fixed: &[f32],
-        gradients: &mut Blocks,
+        gradients: &mut [f32],
     ) {
         let a = d_fixed.len() / k;
         let d = mat(d_fixed, k);
@@ -271,14 +284,18 @@ impl OutputGradients {
             (k, a, k),
             mat(&outputs.z, k),
             d,
-            mat_mut(&mut gradients.update_z, k),
+            mat_mut(weights.update_z.gradient(gradients), k),
         );
-        d_fixed.chunks_exact(k).for_each(|row| add(simd, row, &mut gradients.update_bias));
+        d_fixed
+            .chunks_exact(k)
+            .for_each(|row| add(simd, row, weights.update_bias.gradient(gradients)));
         let b = mat(&weights.update_z_t, k);
         matmul(simd, (a, k, k), d, b, Start::Result, Then::Store, mat_mut(&mut self.d_z, k));
         for (e, d_z) in outputs.e.chunks_exact(m).zip(self.d_z.chunks_exact(k)) {
-            add(simd, d_z, &mut gradients.encoder_bias);
-            for (&value, column) in e.iter().zip(gradients.encoder.chunks_exact_mut(k)) {
+            add(simd, d_z, weights.encoder_bias.gradient(gradients));
+            for (&value, column) in
+                e.iter().zip(weights.encoder.gradient(gradients).chunks_exact_mut(k))
+            {
                 if value != 0.0 {
                     axpy(simd, value, d_z, column);
                 }

@@ -2,29 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttentionInput, Candidates, Config, Error, Forcing, Graph, Pointers, error::require};
-
-/// How latents are computed from features, pointers and messages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProcessorKind {
-    /// As in the paper: one step per operation, h carried to the next (equations 1, 2 and 8).
-    #[default]
-    #[serde(rename = "once", alias = "recurrent")]
-    Recurrent,
-    /// The paper's processor with h = 0 before every operation: nothing is carried but pointers.
-    #[serde(rename = "fresh", alias = "memoryless")]
-    Memoryless,
-    /// Many steps per operation, nothing carried but pointers.
-    Iterated(Iterated),
-}
-
-impl ProcessorKind {
-    /// Whether it is the paper's.
-    pub fn is_paper(&self) -> bool {
-        *self == ProcessorKind::Recurrent
-    }
-}
+use crate::{
+    AttentionInput, Candidates, Config, Error, Forcing, Graph, Pointers, config::is_default,
+    error::require,
+};
 
 /// Who sends a node messages, each kind with a message function of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +36,7 @@ impl Relation {
 /// Which nodes take part in an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Participants {
     /// u and v, and from the step after it was reached whatever a participant points to. All
     /// others send nothing, and have mask 1.
@@ -146,18 +128,18 @@ impl Iterated {
              attention_input zh and no dgm loss",
         )?;
         require(
-            config.layers == 1 && config.test_layers.is_default() && !config.pointer_processor,
+            config.layers == 1 && is_default(&config.test_layers) && !config.pointer_processor,
             "processor",
             "layers, test_layers and pointer_processor are settings of the paper's processor; an \
              iterated one has steps",
         )?;
         require(
-            config.pointer_types.is_empty() && config.input_graph.is_default(),
+            config.pointer_types.is_empty() && is_default(&config.input_graph),
             "processor",
             "an iterated processor has one pointer per node and no input graph",
         )?;
         require(
-            config.message_aggregation.is_max() && config.readout_aggregation.is_max(),
+            is_default(&config.message_aggregation) && is_default(&config.readout_aggregation),
             "processor",
             "an iterated processor requires message_aggregation and readout_aggregation max",
         )?;

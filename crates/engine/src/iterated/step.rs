@@ -4,7 +4,7 @@
 
 use fearless_simd::{f32x8, prelude::*};
 
-use super::blocks::{Blocks, Weights};
+use super::weights::Weights;
 use crate::kernels::{
     matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
     rows::{add, chunks, load, store},
@@ -24,7 +24,7 @@ pub struct StepForward<'a> {
 /// One step.
 #[inline(always)]
 pub fn step_forward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepForward) {
-    let w = &weights.forward;
+    let w = &weights;
     let StepForward { parents, fixed, x, messages, aggregated, global, next } = step;
     let (a, s) = (parents.len(), messages.len() / (3 * k));
     let start = Start::Row(&w.message_bias);
@@ -153,20 +153,50 @@ pub struct Steps<'a> {
 
 /// Adds them to `gradients`.
 #[inline(always)]
-pub fn weights_backward<S: Simd>(simd: S, k: usize, steps: Steps, gradients: &mut Blocks) {
+pub fn weights_backward<S: Simd>(
+    simd: S,
+    k: usize,
+    weights: &Weights,
+    steps: Steps,
+    gradients: &mut [f32],
+) {
     let Steps { x, aggregated, d_pre, d_messages, globals, d_pre_sums } = steps;
     let rows = d_pre.len() / k;
     let d = mat(d_pre, k);
-    matmul_transposed(simd, (k, rows, k), mat(x, k), d, mat_mut(&mut gradients.update_x, k));
+    matmul_transposed(
+        simd,
+        (k, rows, k),
+        mat(x, k),
+        d,
+        mat_mut(weights.update_x.gradient(gradients), k),
+    );
     let m = mat(aggregated, 2 * k);
-    matmul_transposed(simd, (2 * k, rows, k), m, d, mat_mut(&mut gradients.update_m, k));
+    matmul_transposed(
+        simd,
+        (2 * k, rows, k),
+        m,
+        d,
+        mat_mut(weights.update_m.gradient(gradients), k),
+    );
     let d = mat(d_messages, 3 * k);
-    matmul_transposed(simd, (k, rows, 3 * k), mat(x, k), d, mat_mut(&mut gradients.message, 3 * k));
+    matmul_transposed(
+        simd,
+        (k, rows, 3 * k),
+        mat(x, k),
+        d,
+        mat_mut(weights.message.gradient(gradients), 3 * k),
+    );
     for row in d_messages.chunks_exact(3 * k) {
-        add(simd, row, &mut gradients.message_bias);
+        add(simd, row, weights.message_bias.gradient(gradients));
     }
     let (steps, d) = (globals.len() / k, mat(d_pre_sums, k));
-    matmul_transposed(simd, (k, steps, k), mat(globals, k), d, mat_mut(&mut gradients.update_g, k));
+    matmul_transposed(
+        simd,
+        (k, steps, k),
+        mat(globals, k),
+        d,
+        mat_mut(weights.update_g.gradient(gradients), k),
+    );
 }
 
 /// top = max(top, row).

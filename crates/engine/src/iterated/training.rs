@@ -3,8 +3,8 @@
 use pgn_structures::{Node, Transition};
 use rayon::prelude::*;
 
-use super::{Network, Tape, blocks::Blocks, transition::Unroll};
-use crate::{Error, Example, Losses, Parameters, simd::with_simd};
+use super::{Network, Tape, transition::Unroll};
+use crate::{Error, Example, Losses, Parameters, packing::sum_in_order, simd::with_simd};
 
 /// Transitions whose gradients are summed by one thread: a number of its own, so that sums do not
 /// depend on how many threads there are.
@@ -13,7 +13,11 @@ const GROUP: usize = 8;
 impl Network {
     /// The losses of whole sequences and their gradients: every operation is a transition from the
     /// truth's pointers.
-    pub fn sequence_gradients(&self, batch: &[Example<'_>]) -> (Losses, Parameters) {
+    pub fn sequence_gradients(
+        &self,
+        parameters: &Parameters,
+        batch: &[Example<'_>],
+    ) -> (Losses, Parameters) {
         let most = batch.iter().map(|example| example.sequence.nodes()).max().unwrap_or(0);
         let fresh: Vec<Node> = (0..most as Node).collect();
         let transitions: Vec<_> = batch
@@ -40,52 +44,58 @@ impl Network {
                 })
             })
             .collect();
-        self.shared_gradients(&transitions)
+        self.shared_gradients(parameters, &transitions)
     }
 
     /// The losses of single transitions and their gradients.
     pub fn transition_gradients(
         &self,
+        parameters: &Parameters,
         batch: &[Transition<'_>],
     ) -> Result<(Losses, Parameters), Error> {
         batch.iter().try_for_each(check)?;
         let share = 1.0 / batch.len() as f32;
         let batch: Vec<_> = batch.iter().map(|&transition| (transition, share)).collect();
-        Ok(self.shared_gradients(&batch))
+        Ok(self.shared_gradients(parameters, &batch))
     }
 
     /// Losses and gradients of transitions, each with its share of the loss.
-    fn shared_gradients(&self, batch: &[(Transition<'_>, f32)]) -> (Losses, Parameters) {
+    fn shared_gradients(
+        &self,
+        parameters: &Parameters,
+        batch: &[(Transition<'_>, f32)],
+    ) -> (Losses, Parameters) {
         let (config, weights) = (&self.config, &self.weights);
         let settings = &weights.settings;
-        let mut groups: Vec<(Losses, Blocks)> = batch
+        let groups: Vec<(Losses, Vec<f32>)> = batch
             .par_chunks(GROUP)
             .enumerate()
             .map(|(number, group)| {
-                let (mut losses, mut blocks) = (Losses::default(), Blocks::zeros(config));
+                let mut losses = Losses::default();
+                let mut gradients = self.gradients.take(|| weights.packing.zeros());
+                gradients.fill(0.0);
                 let mut tape = self.tapes.take(Tape::default);
                 for (place, &(transition, share)) in group.iter().enumerate() {
                     let steps = settings.steps_in_training(number * GROUP + place);
                     let unroll = Unroll { config, weights, transition, share, steps };
                     losses.add(&with_simd!(self.level, simd => {
                         let losses = unroll.forward(simd, &mut tape);
-                        unroll.backward(simd, &mut tape, &mut blocks);
+                        unroll.backward(simd, &mut tape, &mut gradients);
                         losses
                     }));
                 }
                 self.tapes.put_back(tape);
-                (losses, blocks)
+                (losses, gradients)
             })
             .collect();
         let mut losses = Losses::default();
-        let mut sum = Blocks::zeros(config);
-        for (share, blocks) in &mut groups {
-            losses.add(share);
-            sum.add(blocks);
-        }
+        let sum = sum_in_order(groups, &self.gradients, |group| losses.add(group));
         losses.weigh(config);
-        let mut gradients = Parameters::zeros(config);
-        sum.unpack(config, settings, &mut gradients);
+        let mut gradients = parameters.zeroed();
+        if let Some(sum) = sum {
+            weights.packing.unpack(&sum, &mut gradients);
+            self.gradients.put_back(sum);
+        }
         (losses, gradients)
     }
 }

@@ -7,11 +7,11 @@ use fearless_simd::prelude::*;
 use pgn_structures::Transition;
 
 use super::{
-    blocks::{Blocks, Weights},
     forward::{Forward, Memory, StepContext},
     outputs::OutputGradients,
     reach::Reach,
     step::{StepBackward, StepForward, Steps, step_backward, weights_backward},
+    weights::Weights,
 };
 use crate::{
     Config, Losses,
@@ -180,7 +180,7 @@ impl Unroll<'_> {
 
     /// Adds the gradients of the losses on the tape to `gradients`.
     #[inline(always)]
-    pub fn backward<S: Simd>(&self, simd: S, tape: &mut Tape, gradients: &mut Blocks) {
+    pub fn backward<S: Simd>(&self, simd: S, tape: &mut Tape, gradients: &mut [f32]) {
         let Unroll { config, weights, steps, .. } = *self;
         let k = config.k;
         let Forward { reach, outputs, .. } = &tape.forward;
@@ -230,7 +230,7 @@ impl Unroll<'_> {
             globals: &history.globals,
             d_pre_sums: &tape.d_pre_sums,
         };
-        weights_backward(simd, k, all, gradients);
+        weights_backward(simd, k, weights, all, gradients);
         let widths = (k, config.m());
         tape.d_outputs.encode(simd, widths, weights, outputs, &tape.d_fixed, gradients);
     }

@@ -7,6 +7,7 @@ use super::scores::{Choice, FIRST, KEEP, NIL, Scores};
 
 /// What a network does on a view.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Prediction {
     /// What it writes.
     pub action: Action,

@@ -13,6 +13,7 @@ use crate::kernels::math::{binary_cross_entropy, sigmoid, softmax};
 
 /// Cross-entropies of a batch by kind of decision: sums over a view, means over the batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MachineLosses {
     /// Their sum, which is what training minimises.
     pub total: f64,

@@ -14,7 +14,7 @@ use super::{
     losses::Scratch,
     rounds::{Tape, forward},
     scores::Scores,
-    weights::{Gradients, Weights},
+    weights::Weights,
 };
 use crate::{
     Error, Initialisation, Parameters, SimdLevel, buffer_pool::BufferPool, error::require,
@@ -52,7 +52,7 @@ pub struct MachineNet {
 #[derive(Clone, Debug, Default)]
 pub struct Pools {
     pub tapes: BufferPool<(Tape, Scratch)>,
-    pub gradients: BufferPool<Gradients>,
+    pub gradients: BufferPool<Vec<f32>>,
 }
 
 impl MachineNet {

@@ -6,7 +6,7 @@ use super::{
     MachineSettings,
     graph::Graph,
     layout::Layout,
-    weights::{Gradients, OutputLayer, Weights},
+    weights::{OutputLayer, Weights},
 };
 use crate::kernels::{
     matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
@@ -106,7 +106,7 @@ pub fn backward<S: Simd>(
     layout: &Layout,
     weights: &Weights,
     tape: &mut Tape,
-    gradients: &mut Gradients,
+    gradients: &mut [f32],
 ) {
     let k = layout.k;
     let Tape { graph, x, heard, d_node, d_controller, d_x, d_z, d_said, said, .. } = tape;
@@ -117,10 +117,18 @@ pub fn backward<S: Simd>(
     reset(d_said, slots * k);
     let last = &x[settings.rounds * rows * k..];
     let (d_nodes, d_controllers) = d_x.split_at_mut(nodes * k);
-    output_backward(simd, k, &weights.node, nodes, last, d_node, &mut gradients.node, d_nodes);
+    output_backward(simd, k, &weights.node, nodes, last, d_node, gradients, d_nodes);
     let last = &last[nodes * k..];
-    let into = &mut gradients.controller;
-    output_backward(simd, k, &weights.controller, views, last, d_controller, into, d_controllers);
+    output_backward(
+        simd,
+        k,
+        &weights.controller,
+        views,
+        last,
+        d_controller,
+        gradients,
+        d_controllers,
+    );
     for round in (0..settings.rounds).rev() {
         gate(simd, &x[(round + 1) * rows * k..][..rows * k], settings.cap, d_x);
         add(simd, d_x, d_z);
@@ -132,7 +140,7 @@ pub fn backward<S: Simd>(
         for relation in 0..layout.relations() {
             let (first, end) = (graph.slots[relation], graph.slots[relation + 1]);
             let d_said = mat(&d_said[first * k..end * k], k);
-            let into = &mut gradients.message[relation * k * k..][..k * k];
+            let into = &mut weights.message.gradient(gradients)[relation * k * k..][..k * k];
             matmul_transposed(
                 simd,
                 (k, end - first, k),
@@ -144,7 +152,7 @@ pub fn backward<S: Simd>(
                 simd,
                 (end - first, k, k),
                 d_said,
-                mat(&weights.backward[relation * k * k..][..k * k], k),
+                mat(&weights.message[relation * k * k..][..k * k], k),
                 Start::Zero,
                 Then::Store,
                 mat_mut(&mut said[first * k..end * k], k),
@@ -157,8 +165,9 @@ pub fn backward<S: Simd>(
     }
     gate(simd, &x[..rows * k], settings.cap, d_x);
     add(simd, d_x, d_z);
+    let into = weights.encoder.gradient(gradients);
     for &(i, feature) in &graph.features {
-        add(simd, &d_z[row(i, k)], &mut gradients.encoder[row(feature, k)]);
+        add(simd, &d_z[row(i, k)], &mut into[row(feature, k)]);
     }
 }
 
@@ -171,16 +180,22 @@ fn output_backward<S: Simd>(
     count: usize,
     x: &[f32],
     d_outputs: &[f32],
-    (d_weight, d_bias): &mut (Vec<f32>, Vec<f32>),
+    gradients: &mut [f32],
     d_x: &mut [f32],
 ) {
     if count == 0 {
         return;
     }
     let d_outputs = mat(&d_outputs[..count * layer.width], layer.width);
-    matmul_transposed(simd, (layer.width, count, k), d_outputs, mat(x, k), mat_mut(d_weight, k));
-    add_rows(simd, d_outputs.data, layer.width, d_bias);
-    let weight = mat(&layer.backward, k);
+    matmul_transposed(
+        simd,
+        (layer.width, count, k),
+        d_outputs,
+        mat(x, k),
+        mat_mut(layer.weight.gradient(gradients), k),
+    );
+    add_rows(simd, d_outputs.data, layer.width, layer.bias.gradient(gradients));
+    let weight = mat(&layer.weight, k);
     let shape = (count, layer.outputs, k);
     matmul(simd, shape, d_outputs, weight, Start::Zero, Then::Store, mat_mut(d_x, k));
 }

@@ -8,9 +8,8 @@ use super::{
     graph::check_view,
     losses::losses,
     rounds::{backward, forward},
-    weights::Gradients,
 };
-use crate::{Error, Parameters, Trainer, simd::with_simd, trainer::Network};
+use crate::{Error, Parameters, Trainer, packing::sum_in_order, simd::with_simd, trainer::Network};
 
 /// Views whose gradients are summed by one thread: a number of its own, so that sums do not
 /// depend on how many threads there are.
@@ -64,12 +63,12 @@ impl Trainer<MachineNet> {
         let (settings, layout, weights) = self.model.parts();
         let pools = self.model.pools();
         let share = 1.0 / batch.len() as f32;
-        let groups: Vec<(MachineLosses, Gradients)> = batch
+        let groups: Vec<(MachineLosses, Vec<f32>)> = batch
             .par_chunks(GROUP)
             .map(|group| {
                 let (mut tape, mut scratch) = pools.tapes.take(Default::default);
-                let mut gradients = pools.gradients.take(|| Gradients::zeros(layout));
-                gradients.clear();
+                let mut gradients = pools.gradients.take(|| weights.packing.zeros());
+                gradients.fill(0.0);
                 tape.graph.build(layout, group.iter().map(|(view, _)| *view));
                 let actions = group.iter().map(|(_, action)| *action);
                 let losses = with_simd!(self.model.level(), simd => {
@@ -85,20 +84,9 @@ impl Trainer<MachineNet> {
             .collect();
         let mut losses = MachineLosses::default();
         let mut parameters = layout.zeros();
-        // Sums run in the order of the batch, whichever thread finished first.
-        let mut sum: Option<Gradients> = None;
-        for (part, mut gradients) in groups {
-            losses.add(&part);
-            match &mut sum {
-                None => sum = Some(gradients),
-                Some(sum) => {
-                    sum.add(&mut gradients);
-                    pools.gradients.put_back(gradients);
-                }
-            }
-        }
+        let sum = sum_in_order(groups, &pools.gradients, |group| losses.add(group));
         if let Some(sum) = sum {
-            sum.unpack(layout, &mut parameters);
+            weights.packing.unpack(&sum, &mut parameters);
             pools.gradients.put_back(sum);
         }
         Ok((losses, parameters))

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     AttentionInput, Candidates, Config, Example, Forcing, Graph, InputGraph, Losses,
     attention::{gather, keep_visited, scores},
+    config::is_default,
     graph::Neighbours,
     kernels::math::{binary_cross_entropy, sigmoid, softmax},
     masks::mask_loss,
@@ -64,7 +65,7 @@ impl Unroll<'_> {
         let (n, ops) = (sequence.nodes(), sequence.ops());
         tape.fit(config, weights.layers[0].width, n, ops);
         weights.encoder.fixed(simd, &config.features, sequence.priorities, &mut tape.fixed);
-        if !config.input_graph.is_default() {
+        if !is_default(&config.input_graph) {
             tape.input = Neighbours::of_edges(n, sequence.edges);
         }
         let mut losses = Losses::default();

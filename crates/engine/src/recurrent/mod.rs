@@ -15,7 +15,7 @@
 //! | `names.rs`, `cost.rs` | names of tensors; the arithmetic it needs |
 
 mod backward;
-pub(crate) mod cost;
+mod cost;
 mod decoder;
 mod encoder;
 mod forward;

@@ -8,7 +8,8 @@ use super::{
     forward::{Draws, Unroll},
 };
 use crate::{
-    Example, Losses, Parameters, packing::add_all, processor::StepInputs, simd::with_simd, streams,
+    Example, Losses, Parameters, packing::sum_in_order, processor::StepInputs, simd::with_simd,
+    streams,
 };
 
 impl Network {
@@ -54,18 +55,7 @@ impl Network {
             })
             .collect();
         let mut losses = Losses::default();
-        // Sums run in the order of the batch, whichever thread finished first.
-        let mut sum: Option<Vec<f32>> = None;
-        for (share, gradient) in shares {
-            losses.add(&share);
-            match &mut sum {
-                None => sum = Some(gradient),
-                Some(sum) => {
-                    add_all(sum, &gradient);
-                    self.gradients.put_back(gradient);
-                }
-            }
-        }
+        let sum = sum_in_order(shares, &self.gradients, |share| losses.add(share));
         losses.weigh(config);
         let Some(sum) = sum else { return (losses, parameters.zeroed()) };
         let gradients = self.weights.unpack(&sum, parameters);

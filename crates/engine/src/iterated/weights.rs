@@ -1,0 +1,114 @@
+//! Weights laid out for the kernels.
+//!
+//! Relations that are switched off have zeros for weights, so they send and change nothing; their
+//! gradients have no tensor to go to.
+
+use super::{Iterated, Relation};
+use crate::{
+    Config, Parameters,
+    packing::{Matrix, Packer, Packing},
+};
+
+/// Columns of the scores' biases by relation, padded to a whole vector: self, parent, child, u, v.
+pub const BIASES: usize = 8;
+/// How many of them are used.
+pub const RELATIONS: usize = 5;
+
+/// One model's weights: matrices as \[in, out\], and transposed ones (`_t`, \[out, in\]) for gradients
+/// with respect to inputs.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    pub settings: Iterated,
+    pub encoder: Matrix,      // [m, k]
+    pub encoder_bias: Matrix, // [k]
+    pub update_z: Matrix,     // [k, k]
+    pub update_bias: Matrix,  // [k]
+    pub update_x: Matrix,     // [k, k]
+    pub update_m: Matrix,     // [2k, k]: parent, children
+    pub update_g: Matrix,     // [k, k]: global
+    pub message: Matrix,      // [k, 3k]: parent | children | global
+    pub message_bias: Matrix, // [3k]
+    pub decoder: Matrix,      // [2k]
+    pub decoder_bias: Matrix, // [1]
+    pub mask: Matrix,         // [2k]
+    pub mask_bias: Matrix,    // [1]
+    pub ask: Matrix,          // [2k, k + BIASES]: query | relation, of z and x
+    pub ask_top: Matrix,      // [k, k + BIASES]: of max x
+    pub ask_bias: Matrix,     // [k + BIASES]
+    pub key: Matrix,          // [2k, k]
+    pub update_z_t: Vec<f32>,
+    pub update_x_t: Vec<f32>,
+    pub update_m_t: Vec<f32>,
+    pub update_g_t: Vec<f32>,
+    pub message_t: Vec<f32>,
+    pub ask_t: Vec<f32>,
+    pub ask_top_t: Vec<f32>,
+    pub key_t: Vec<f32>,
+    pub packing: Packing,
+}
+
+impl Weights {
+    /// Lays out `parameters`.
+    pub fn new(config: &Config, settings: &Iterated, parameters: &Parameters) -> Weights {
+        let (k, m) = (config.k, config.m());
+        let width = k + BIASES;
+        let mut packer = Packer::new(parameters);
+        let p = &mut packer;
+        let [mut encoder, mut update_z, mut update_x] = [m, k, k].map(|rows| p.zeros(rows * k));
+        p.columns(&mut encoder, "encoder.weight", 0..m, 0, k);
+        p.columns(&mut update_z, "update.weight", 0..k, 0, k);
+        p.columns(&mut update_x, "update.weight", k..2 * k, 0, k);
+        let [mut update_m, mut update_g] = [2, 1].map(|rows| p.zeros(rows * k * k));
+        let (mut message, mut message_bias) = (p.zeros(k * 3 * k), p.zeros(3 * k));
+        for (number, &relation) in settings.relations.iter().enumerate() {
+            let [weight, bias] = relation.tensors();
+            let (update, at, column) = match relation {
+                Relation::Parent => (&mut update_m, 0, 0),
+                Relation::Children => (&mut update_m, k * k, k),
+                Relation::Global => (&mut update_g, 0, 2 * k),
+            };
+            p.columns(update, "update.weight", (2 + number) * k..(3 + number) * k, at, k);
+            p.columns(&mut message, weight, 0..k, column, 3 * k);
+            p.columns(&mut message_bias, bias, 0..1, column, 1);
+        }
+        let [mut ask, mut ask_top, mut ask_bias] = [2 * k, k, 1].map(|rows| p.zeros(rows * width));
+        let mut key = p.zeros(2 * k * k);
+        p.columns(&mut ask, "query.weight", 0..2 * k, 0, width);
+        p.columns(&mut ask_top, "query.weight", 2 * k..3 * k, 0, width);
+        p.columns(&mut key, "key.weight", 0..2 * k, 0, k);
+        if settings.relation_biases {
+            p.columns(&mut ask, "relation.weight", 0..2 * k, k, width);
+            p.columns(&mut ask_top, "relation.weight", 2 * k..3 * k, k, width);
+            p.columns(&mut ask_bias, "relation.bias", 0..1, k, 1);
+        }
+        Weights {
+            settings: settings.clone(),
+            encoder_bias: p.copy("encoder.bias", k),
+            update_bias: p.copy("update.bias", k),
+            decoder: p.copy("decoder.weight", 2 * k),
+            decoder_bias: p.copy("decoder.bias", 1),
+            mask: p.copy("mask.weight", 2 * k),
+            mask_bias: p.copy("mask.bias", 1),
+            update_z_t: update_z.transposed(k),
+            update_x_t: update_x.transposed(k),
+            update_m_t: update_m.transposed(k),
+            update_g_t: update_g.transposed(k),
+            message_t: message.transposed(3 * k),
+            ask_t: ask.transposed(width),
+            ask_top_t: ask_top.transposed(width),
+            key_t: key.transposed(k),
+            packing: std::mem::take(p.packing()),
+            encoder,
+            update_z,
+            update_x,
+            update_m,
+            update_g,
+            message,
+            message_bias,
+            ask,
+            ask_top,
+            ask_bias,
+            key,
+        }
+    }
+}
