@@ -1,6 +1,8 @@
 //! Every program is a task, with data sets like any other.
 
-use pgn_machines::{programs, task};
+use std::sync::Arc;
+
+use pgn_machines::{Definition, Halt, Signature, programs, task};
 use pgn_structures::{Dataset, Feature, Operation, Sampling, Task, read_operations};
 
 fn named(name: &str) -> Task {
@@ -79,5 +81,26 @@ fn operations_are_written_by_name() {
         let error = read(text).unwrap_err().to_string();
         let forms = "expected one of `insert,u,v`, `pop_min,u`, `meld,u,v`; found";
         assert!(error.contains(forms), "{error}");
+    }
+}
+
+#[test]
+fn a_registered_program_is_a_task_and_can_be_replaced() {
+    let program = |field: &str| {
+        let signature = Signature::new("walker")
+            .pointers(&[field])
+            .registers(&["x"])
+            .states(&["start", "end"])
+            .halt("end", Halt::Done)
+            .operation("walk", "start", &["x"], &[]);
+        Arc::new(Definition::new(signature, |_, _| Some(1)))
+    };
+    for field in ["next", "up"] {
+        programs::register(program(field)).unwrap();
+        let task = Task::named("walker").unwrap();
+        assert_eq!(task.schema().learnt_name(), field);
+        assert!(task.has_kinds() && !task.is_built_in());
+        let set = Dataset::sample(&task, &Sampling::paper(3)).unwrap();
+        assert!(set.operations.iter().all(|operation| operation.u == operation.v));
     }
 }

@@ -50,6 +50,8 @@ enum Origin {
     Paper,
     Beyond,
     User,
+    /// A user's, which may be replaced and is not listed.
+    Program,
 }
 
 impl Task {
@@ -83,7 +85,7 @@ impl Task {
     /// ```
     pub fn register(self) -> Result<()> {
         let name = self.name.clone();
-        match self.add(Origin::User, false) {
+        match self.add(Origin::User) {
             true => Ok(()),
             false => Err(Error::Request(format!(
                 "there is a task '{name}' already; expected another name"
@@ -91,23 +93,23 @@ impl Task {
         }
     }
 
-    /// [`Task::register`] that takes the place of an earlier registered task of its name; false if
-    /// the name is that of a built-in one.
+    /// Lets [`Task::named`] find this task in place of an earlier one that was registered by this
+    /// function; false if another task has its name. [`Task::all`] does not list it.
     pub fn register_again(self) -> bool {
-        self.add(Origin::User, true)
+        self.add(Origin::Program)
     }
 
     /// Lets [`Task::named`] find this task as a built-in one: for the crates of this project that
     /// bring structures of their own. A task of that name that is there already stays.
     pub fn build_in(self) {
-        self.add(Origin::Beyond, false);
+        self.add(Origin::Beyond);
     }
 
     /// Makes the task known; false if there is one of its name that it may not replace.
-    fn add(self, origin: Origin, replace: bool) -> bool {
+    fn add(self, origin: Origin) -> bool {
         let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-        if replace {
-            registered.retain(|(old, task)| *old != Origin::User || task.name != self.name);
+        if origin == Origin::Program {
+            registered.retain(|(old, task)| *old != Origin::Program || task.name != self.name);
         }
         let taken = REGISTRY.iter().any(|(name, ..)| *name == self.name())
             || registered.iter().any(|(_, task)| task.name == self.name);
@@ -130,15 +132,15 @@ impl Task {
 
     /// The names of the built-in tasks, the paper's first.
     pub fn names() -> impl Iterator<Item = String> {
-        let others = Task::listed(|origin| origin != Origin::User);
+        let others = Task::listed(|origin| origin == Origin::Beyond);
         let first = REGISTRY.iter().map(|(name, ..)| name.to_string());
         first.chain(others.map(|task| task.name().to_owned()))
     }
 
-    /// All tasks that [`Task::named`] finds: the paper's, other built-in ones, registered ones.
+    /// All tasks: the paper's, other built-in ones, [registered](Task::register) ones.
     pub fn all() -> impl Iterator<Item = Task> {
         let first = REGISTRY.iter().map(|(.., make)| Task::boxed(make));
-        let others = Task::listed(|origin| origin != Origin::User);
+        let others = Task::listed(|origin| origin == Origin::Beyond);
         first.chain(others).chain(Task::listed(|origin| origin == Origin::User))
     }
 
