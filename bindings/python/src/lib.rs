@@ -58,7 +58,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sweep::sweep_list, module)?,
         wrap_pyfunction!(sweep::sweep_run, module)?,
         wrap_pyfunction!(sweep::sweep_tables, module)?,
-        wrap_pyfunction!(machine::train_machine_in, module)?,
         wrap_pyfunction!(machine::built_in_machine, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,

@@ -2,24 +2,14 @@
 
 use std::{
     path::PathBuf,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::AtomicBool,
-        mpsc::{RecvTimeoutError, channel},
-    },
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use numpy::PyReadonlyArray1;
-use pgn_lab::machine::{
-    MachineConfig, MachineOutcome, MachineProgress, MachineRun, MachineSession, train_machine,
-};
+use pgn_lab::machine::MachineRun;
 use pgn_machines::{Compiled, Outcome, Store, programs};
 use pgn_structures::Node;
-use pyo3::{
-    exceptions::{PyRuntimeError, PyValueError},
-    prelude::*,
-};
+use pyo3::{exceptions::PyValueError, prelude::*};
 
 use crate::{
     error::Error,
@@ -27,7 +17,7 @@ use crate::{
     node::NodeArg,
     pool,
     program::{Declared, PythonProgram, Raised},
-    work::{LISTEN, interruptible},
+    work::interruptible,
 };
 
 /// A program that is a Python class, made known by its name.
@@ -50,79 +40,11 @@ impl Registered {
     }
 }
 
-fn raised<T>(program: Option<&Registered>, outcome: PyResult<T>) -> PyResult<T> {
+/// The outcome, or what the program's steps raised meanwhile.
+pub fn raised<T>(program: Option<&Registered>, outcome: PyResult<T>) -> PyResult<T> {
     match program {
         Some(program) => program.0.or(outcome),
         None => outcome,
-    }
-}
-
-/// Trains a machine in the directory `out`. `observe` is told step, steps, loss, right views and
-/// views after every evaluated step; an answer that is true, an exception and Ctrl-C end the run
-/// with a checkpoint. Returns the step after which such an answer ended it, if one did.
-#[pyfunction]
-pub fn train_machine_in(
-    py: Python<'_>,
-    settings: &str,
-    out: PathBuf,
-    threads: Option<usize>,
-    program: Option<&Bound<'_, Registered>>,
-    observe: &Bound<'_, PyAny>,
-) -> PyResult<Option<u64>> {
-    let program = program.map(Bound::get);
-    let table: toml::Table = serde_json::from_str(settings)
-        .map_err(|error| PyValueError::new_err(format!("invalid run config: {error}")))?;
-    let pool = pool::of(threads)?;
-    let config = py.detach(|| MachineConfig::resolve(table));
-    let config = raised(program, config.map_err(|error| Error::from(error).into()))?;
-    let stop = AtomicBool::new(false);
-    let (tell, mut told) = channel::<MachineProgress>();
-    let mut exception = None;
-    let outcome = std::thread::scope(|scope| {
-        let (config, out, pool, stop) = (&config, &out, &pool, &stop);
-        let worker = scope.spawn(move || {
-            pool.install(move || {
-                let mut observe = move |progress: MachineProgress| {
-                    let _ = tell.send(progress);
-                };
-                let checkpoint_every = Duration::from_secs(30);
-                let session = MachineSession { checkpoint_every, stop, observe: &mut observe };
-                train_machine(config, out, session)
-            })
-        });
-        loop {
-            let heard;
-            (told, heard) = py.detach(move || {
-                let heard = told.recv_timeout(LISTEN);
-                (told, heard)
-            });
-            let enough = match heard {
-                Ok(progress) if exception.is_none() => {
-                    let MachineProgress { step, steps, losses, right, of, notes } = progress;
-                    let told = crate::train::warn(py, &notes)
-                        .and_then(|()| observe.call1((step, steps, losses.total, right, of)));
-                    told.and_then(|answer| answer.is_truthy())
-                }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => Ok(false),
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            match enough.and_then(|enough| py.check_signals().map(|()| enough)) {
-                Ok(false) => {}
-                Ok(true) => stop.store(true, std::sync::atomic::Ordering::Relaxed),
-                Err(error) => {
-                    exception.get_or_insert(error);
-                    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
-            }
-        }
-        py.detach(|| worker.join())
-    });
-    let outcome = outcome.map_err(|_| PyRuntimeError::new_err("training ended unexpectedly"))?;
-    let outcome = raised(program, outcome.map_err(|error| Error::from(error).into()))?;
-    match (exception, outcome) {
-        (Some(error), _) => Err(error),
-        (None, MachineOutcome::Stopped { step }) => Ok(Some(step)),
-        (None, _) => Ok(None),
     }
 }
 

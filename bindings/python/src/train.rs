@@ -9,15 +9,20 @@ use std::{
     time::Duration,
 };
 
-use pgn_lab::{Outcome, Progress, RunConfig, Session, overlay};
-use pgn_structures::Task;
+use pgn_lab::{AnyConfig, Outcome, Progress, RunConfig, Session, overlay};
 use pyo3::{
     exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyUserWarning, PyValueError},
     prelude::*,
+    types::PyDict,
 };
 use toml::Table;
 
-use crate::{error::Error, pool, user_structure, work::LISTEN};
+use crate::{
+    error::Error,
+    machine::{Registered, raised as or_raised},
+    pool, user_structure,
+    work::LISTEN,
+};
 
 /// The config that these settings, a JSON object, make; as JSON.
 #[pyfunction]
@@ -27,25 +32,25 @@ pub fn resolve(
     task: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let task = task.map(user_structure::task).transpose()?;
-    let config = config(settings, file, task.as_ref())?;
+    let config = RunConfig::resolve_for(table(settings, file)?, task.as_ref());
+    let config = config.map_err(Error::from)?;
     serde_json::to_string(&config).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Lays the settings over those of a config file and both over the defaults.
-fn config(settings: &str, file: Option<PathBuf>, task: Option<&Task>) -> PyResult<RunConfig> {
-    let invalid = |trouble: String| PyValueError::new_err(format!("invalid run config: {trouble}"));
-    let settings: Table =
-        serde_json::from_str(settings).map_err(|error| invalid(error.to_string()))?;
+/// The settings, laid over those of a config file.
+fn table(settings: &str, file: Option<PathBuf>) -> PyResult<Table> {
+    let settings: Table = serde_json::from_str(settings)
+        .map_err(|error| PyValueError::new_err(format!("invalid run config: {error}")))?;
     let mut table = match file {
         None => Table::new(),
-        Some(path) => RunConfig::read_settings(&path).map_err(Error::from)?,
+        Some(path) => pgn_lab::read_settings(&path).map_err(Error::from)?,
     };
     overlay(&mut table, settings);
-    Ok(RunConfig::resolve_for(table, task).map_err(Error::from)?)
+    Ok(table)
 }
 
-/// Trains in the directory `out`. `observe` is told epoch, epochs, loss, F1, best F1 and its epoch
-/// after every epoch. What it raises ends the run, with a checkpoint, as Ctrl-C does; and so does
+/// Trains in the directory `out`. `observe` is told epoch, epochs, total loss, F1, best score and
+/// its epoch, all losses, and how many views of how many are right, after every epoch. What it raises ends the run, with a checkpoint, as Ctrl-C does; and so does
 /// an answer that is true. Returns the epoch after which such an answer ended it, if one did.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one per keyword of the Python function
@@ -54,13 +59,20 @@ pub fn train(
     settings: &str,
     file: Option<PathBuf>,
     task: Option<&Bound<'_, PyAny>>,
+    program: Option<&Bound<'_, Registered>>,
     out: PathBuf,
     threads: Option<usize>,
     checkpoint_every: f64,
     observe: &Bound<'_, PyAny>,
 ) -> PyResult<Option<u64>> {
     let task = task.map(user_structure::task).transpose()?;
-    let config = config(settings, file, task.as_ref())?;
+    let program = program.map(Bound::get);
+    let table = table(settings, file)?;
+    let config = py.detach(|| match &task {
+        Some(task) => RunConfig::resolve_for(table, Some(task)).map(AnyConfig::Model),
+        None => AnyConfig::resolve(table),
+    });
+    let config = or_raised(program, config.map_err(|error| Error::from(error).into()))?;
     let checkpoint_every = Duration::try_from_secs_f64(checkpoint_every).map_err(|_| {
         PyValueError::new_err(format!(
             "checkpoint_every is {checkpoint_every}; expected seconds, 0 or more"
@@ -81,7 +93,7 @@ pub fn train(
                 }
             };
             let session = Session { task, checkpoint_every, stop, observe: &mut observe };
-            pool.install(|| pgn_lab::train(config, out, session))
+            pool.install(|| config.train(out, session))
         };
         let worker = scope.spawn(run);
         loop {
@@ -115,7 +127,7 @@ pub fn train(
         py.detach(|| worker.join())
     });
     let outcome = outcome.map_err(|_| PyRuntimeError::new_err("training ended unexpectedly"))?;
-    let outcome = outcome.map_err(|error| PyErr::from(Error::from(error)));
+    let outcome = or_raised(program, outcome.map_err(|error| Error::from(error).into()));
     match (raised, outcome) {
         (Some(error), Ok(Outcome::Stopped { epoch }))
             if error.is_instance_of::<PyKeyboardInterrupt>(py) =>
@@ -123,7 +135,7 @@ pub fn train(
             Err(PyKeyboardInterrupt::new_err(format!(
                 "stopped after epoch {epoch} of {}; to go on, train again with the same settings \
                  and the same out; pgn.load(out, unfinished=True) has the best model so far",
-                config.epochs
+                config.epochs()
             )))
         }
         (Some(error), _) => Err(error),
@@ -134,14 +146,22 @@ pub fn train(
 
 /// Whether the observer has seen enough.
 fn call(observe: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<bool> {
-    let &Progress { epoch, epochs, loss, f1, best, ref notes } = progress;
+    let &Progress { epoch, epochs, ref losses, ref evaluation, best, ref notes } = progress;
     warn(observe.py(), notes)?;
-    let (best_f1, best_epoch) = best.unzip();
-    observe.call1((epoch, epochs, loss, f1, best_f1, best_epoch))?.is_truthy()
+    let (best, best_epoch) = best.unzip();
+    let total = losses.as_ref().map(|losses| losses.total());
+    let by_name = PyDict::new(observe.py());
+    for (name, loss) in losses.iter().flat_map(|losses| losses.iter()) {
+        by_name.set_item(name, loss)?;
+    }
+    let f1 = evaluation.as_ref().and_then(|found| Some(found.validation.as_ref()?.f1));
+    let views = evaluation.as_ref().and_then(|found| found.views).map(|v| (v.right, v.of));
+    let told = (epoch, epochs, total, f1, best, best_epoch, by_name, views);
+    observe.call1(told)?.is_truthy()
 }
 
 /// Tells the user what is damaged, or not as it was, as Python's warnings.
-pub fn warn(py: Python<'_>, notes: &[String]) -> PyResult<()> {
+fn warn(py: Python<'_>, notes: &[String]) -> PyResult<()> {
     let category = py.get_type::<PyUserWarning>();
     notes.iter().try_for_each(|note| {
         let text = std::ffi::CString::new(note.as_str()).unwrap_or_default();

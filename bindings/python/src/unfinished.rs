@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pgn_engine::Parameters;
 use pgn_lab::{Checkpoint, Results, RunConfig, Timing, files};
 use pyo3::{
     exceptions::{PyFileNotFoundError, PyValueError},
@@ -30,10 +31,15 @@ pub fn unfinished(py: Python<'_>, run: PathBuf) -> PyResult<BestSoFar<'_>> {
             path.display()
         )));
     }
-    let checkpoint = Checkpoint::load(&path, &text, &config.network).map_err(Error::from)?;
+    let checkpoint = Checkpoint::load(&path, &text, &Parameters::zeros(&config.network));
+    let checkpoint = checkpoint.map_err(Error::from)?;
     let (parameters, epoch, validation) = match checkpoint.best {
-        Some(best) => (best.parameters, best.epoch, Some(json(&best.validation)?)),
-        None => (checkpoint.trainer.parameters, checkpoint.epoch, None),
+        Some(best) => (
+            best.parameters,
+            best.epoch,
+            best.evaluation.validation.as_ref().map(json).transpose()?,
+        ),
+        None => (checkpoint.learner.trainer.parameters, checkpoint.epoch, None),
     };
     let bytes = PyBytes::new(py, &parameters.to_bytes());
     Ok((bytes, checkpoint.epoch, epoch, validation, checkpoint.seconds))
@@ -58,6 +64,7 @@ pub fn results(
         model: config.model.clone(),
         seed: config.seed,
         epochs,
+        stopped_at: None,
         best_epoch,
         parameters,
         departures: config.departures(),
@@ -70,7 +77,8 @@ pub fn results(
             threads: rayon::current_num_threads(),
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        arithmetic: Vec::new(),
+        supervision: None,
+        views: None,
         files: Default::default(),
     };
     let text = serde_json::to_string_pretty(&results).map_err(wrong)?;

@@ -8,7 +8,7 @@ use pgn_lab::{
     Run,
     analysis::{Analyses, Analysis},
     find_runs,
-    machine::MachineConfig,
+    machine::MachineRun,
 };
 use pgn_paper::analyses::{Style, render};
 
@@ -61,7 +61,7 @@ impl Args {
             runs.retain(|run| self.models.iter().any(|model| is_model(run, model)));
         }
         // Machines have no latents to look into, and make no mistakes to explain.
-        runs.retain(|run| !MachineConfig::is_in(run));
+        runs.retain(|run| !MachineRun::is_in(run));
         if runs.is_empty() {
             anyhow::bail!("all runs are machines; analyses are of the other models");
         }

@@ -8,11 +8,8 @@ use std::{
 use anyhow::{Context, Result, bail};
 use pgn_engine::{Model, Parameters};
 use pgn_lab::{
-    Counting, RunConfig, Table, files,
-    machine::{
-        MachineConfig, MachineOutcome, MachineResults, MachineRun, MachineSession, Mode,
-        train_machine,
-    },
+    Counting, MachineConfig, Results, RunConfig, Session, Table, files,
+    machine::{MACHINE_MODEL, MachineRun, Mode},
 };
 use pgn_structures::{Dataset, Operation, Sampling, SequenceStream, Split, Task};
 use pgn_viewer::{Played, built_in_models};
@@ -21,6 +18,7 @@ use serde::Serialize;
 use crate::{
     interrupt,
     output::{self, Interrupted},
+    progress::Display,
     steps::Steps,
     threads::pool,
 };
@@ -135,7 +133,7 @@ impl Args {
         let mut outcome = Outcome {
             task: self.task.clone(),
             seed: self.seed,
-            train_seconds: results.results.timing.train_seconds,
+            train_seconds: results.timing.train_seconds,
             views: certificate.views,
             views_right: certificate.right,
             certified: certificate.certified,
@@ -155,28 +153,23 @@ impl Args {
         output::print(&format!("{text}Next: pgn serve {}\n", self.out.display()))
     }
 
-    fn train(&self, place: &Path) -> Result<MachineResults> {
-        let config = MachineConfig::new(&self.task, self.seed);
-        let steps = Steps::new("training", config.epochs as usize);
-        let mut shown = 0;
-        let mut observe = |progress: pgn_lab::machine::MachineProgress| {
-            steps.begin(&format!("{} of {} views right", progress.right, progress.of));
-            while shown < progress.step {
-                steps.done();
-                shown += 1;
-            }
-        };
-        let session = MachineSession {
+    fn train(&self, place: &Path) -> Result<Results> {
+        let config = MachineConfig::defaults(&self.task, MACHINE_MODEL, self.seed)?;
+        let mut display = Display::new(config.name(), config.epochs);
+        let session = Session {
+            task: None,
             checkpoint_every: Duration::from_secs(30),
             stop: interrupt::flag()?,
-            observe: &mut observe,
+            observe: &mut |progress| display.show(progress),
         };
-        match train_machine(&config, place, session)? {
-            MachineOutcome::Finished(results) | MachineOutcome::AlreadyFinished(results) => {
+        let outcome = pgn_lab::train(&config, place, session);
+        display.finish();
+        match outcome? {
+            pgn_lab::Outcome::Finished(results) | pgn_lab::Outcome::AlreadyFinished(results) => {
                 Ok(*results)
             }
-            MachineOutcome::Stopped { step } => Err(Interrupted(format!(
-                "stopped after step {step} of {}; to continue, start the same command again",
+            pgn_lab::Outcome::Stopped { epoch } => Err(Interrupted(format!(
+                "stopped after step {epoch} of {}; to continue, start the same command again",
                 config.epochs
             ))
             .into()),
@@ -254,7 +247,7 @@ fn built_in_pgn(task: &str) -> Result<Model> {
     let file = |wanted: &str| found.iter().find(|(name, _)| *name == wanted).map(|(_, b)| *b);
     let (config, model) =
         file(files::CONFIG).zip(file(files::MODEL)).context("a file is missing")?;
-    let config: RunConfig = toml::from_str(&String::from_utf8_lossy(config))?;
+    let config = RunConfig::from_toml(&String::from_utf8_lossy(config), Path::new(task))?;
     let parameters = Parameters::from_bytes(&config.network, model, Path::new(files::MODEL))?;
     Ok(Model::from_parameters(config.network, parameters)?)
 }

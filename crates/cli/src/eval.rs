@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use pgn_engine::{Search, TestLayers};
-use pgn_lab::{
-    Run, Stop, TestScores, TestSets,
-    machine::{MachineRun, Mode},
-};
+use pgn_lab::{AnyRun, Stop, TestScores, TestSets, machine::Mode};
 use serde::Serialize;
 
-use crate::{machine, output, scores_table, search, test_layers, threads::pool};
+use crate::{
+    machine,
+    output::{self, Usage},
+    scores_table, search, test_layers,
+    threads::pool,
+};
 
 /// Score a trained model: on its own test sets, on other sizes, or on a data-set file
 ///
@@ -51,15 +53,15 @@ pub struct Args {
     /// Threads to use; the scores are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    #[arg(long, value_name = "HOW", default_value = "auto", help = search::HELP, value_parser = search::parse)]
-    search: Search,
+    #[arg(long, value_name = "HOW", help = search::HELP, value_parser = search::parse)]
+    search: Option<Search>,
     /// Apply the processor more often than in training: nodes:N in proportion to log n, as often as
     /// in training for N nodes; depth:D in proportion to the depth of u and v
     #[arg(long, value_name = "BY:BASE", value_parser = test_layers::parse)]
     test_layers: Option<TestLayers>,
-    /// For machines: network, memoised or compiled; the scores are the same
-    #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
-    mode: Mode,
+    /// For machines: network, memoised or compiled; the scores are the same [default: memoised]
+    #[arg(long, value_name = "MODE", value_parser = machine::mode)]
+    mode: Option<Mode>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -71,6 +73,9 @@ struct Report {
     model: String,
     seed: u64,
     run: PathBuf,
+    /// How a machine was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<Mode>,
     test: Vec<TestScores>,
     /// F₁ of counting on each test set; empty for models with an iterated processor.
     counting_f1: Vec<f64>,
@@ -82,42 +87,65 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         let sets = TestSets {
-            nodes: (!self.nodes.is_empty()).then_some(self.nodes),
-            ops: (!self.ops.is_empty()).then_some(self.ops),
+            nodes: (!self.nodes.is_empty()).then(|| self.nodes.clone()),
+            ops: (!self.ops.is_empty()).then(|| self.ops.clone()),
             count: self.count,
             seed: self.seed,
         };
-        if MachineRun::is_at(&self.run) {
-            let pool = pool(self.threads)?;
-            return pool
-                .install(|| machine::eval(self.run, &self.data, &sets, self.mode, self.json));
+        let mut run = AnyRun::open(&self.run)?;
+        let refuse = |flag: &str, what: &str| {
+            Usage(format!("{flag} is for {what}; {} is none", self.run.display()))
+        };
+        match &mut run {
+            AnyRun::Model(_) if self.mode.is_some() => {
+                return Err(refuse("--mode", "machines").into());
+            }
+            AnyRun::Model(model) => {
+                if let Some(layers) = self.test_layers {
+                    model.set_test_layers(layers)?;
+                }
+                if let Some(search) = self.search {
+                    model.set_search(search)?;
+                }
+            }
+            AnyRun::Machine(_) if self.search.is_some() || self.test_layers.is_some() => {
+                return Err(refuse("--search or --test-layers", "the paper's models").into());
+            }
+            AnyRun::Machine(_) => {}
         }
-        let mut run = Run::load(&self.run)?;
-        if let Some(layers) = self.test_layers {
-            run = run.with_test_layers(layers)?;
-        }
-        let run = run.searching(self.search)?;
+        let mode = self.mode.unwrap_or_default();
         let started = std::time::Instant::now();
         let test = pool(self.threads)?.install(|| match &self.data[..] {
-            [] => run.test(&sets, Stop::NEVER),
-            files => run.test_files(files, Stop::NEVER),
+            [] => run.test(&sets, mode, Stop::NEVER),
+            files => run.test_files(files, mode, Stop::NEVER),
         })?;
+        let seconds = started.elapsed().as_secs_f64();
+        let is_machine = matches!(run, AnyRun::Machine(_));
         if !self.json {
+            let how = match is_machine {
+                true => format!(" ({}, {seconds:.1} s)", mode.name()),
+                false => String::new(),
+            };
             let table = scores_table::render(&test);
-            output::print(&format!("{}\n{table}", run.name()))?;
+            output::print(&format!("{}{how}\n{table}", run.name()))?;
             let place = self.run.display();
-            output::next(&format!("pgn analyse {place}, or pgn report {place} --out report.html"));
+            if !is_machine {
+                output::next(&format!(
+                    "pgn analyse {place}, or pgn report {place} --out report.html"
+                ));
+            }
             return Ok(());
         }
-        let config = run.config();
+        let (task, model, seed) = run.key();
         output::print_json(&Report {
-            task: config.task.clone(),
-            model: config.model.clone(),
-            seed: config.seed,
-            run: self.run,
+            task: task.to_owned(),
+            model: model.to_owned(),
+            seed,
+            run: self.run.clone(),
+            mode: is_machine.then_some(mode),
             counting_f1: test.iter().filter_map(|test| test.counting_f1).collect(),
             test,
-            seconds: started.elapsed().as_secs_f64(),
+            seconds,
         })
     }
 }

@@ -4,7 +4,9 @@ use anyhow::Result;
 use pgn_engine::Preset;
 use serde::Serialize;
 
-use crate::{listing, machine::MACHINE_MODEL, output};
+use pgn_lab::machine::MACHINE_MODEL;
+
+use crate::{listing, output};
 
 /// List the models: what --model can name
 ///

@@ -89,11 +89,11 @@ impl Display {
 
 fn message(progress: &Progress) -> String {
     let mut message = Vec::new();
-    if let Some(loss) = progress.loss {
-        message.push(format!("loss {loss:.3}"));
+    if let Some(losses) = &progress.losses {
+        message.push(format!("loss {:.3}", losses.total()));
     }
-    if let Some(f1) = progress.f1 {
-        message.push(format!("F1 {f1:.3}"));
+    if let Some(evaluation) = &progress.evaluation {
+        message.push(evaluation.to_string());
     }
     if let Some((best, epoch)) = progress.best {
         message.push(format!("best {best:.3} at {epoch}"));

@@ -46,6 +46,9 @@ pub struct RecipeArgs {
     /// Validate every N epochs; the best of these models is kept [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     evaluate_every: Option<u32>,
+    /// Stop after N epochs without a better validation score [default: never]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    patience: Option<u32>,
     /// Training sequences [default: 70]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     sequences: Option<u32>,
@@ -174,7 +177,7 @@ impl RecipeArgs {
     pub fn settings(&self) -> Result<Table> {
         let mut settings = match &self.config {
             None => Table::new(),
-            Some(path) => pgn_lab::RunConfig::read_settings(path)?,
+            Some(path) => pgn_lab::read_settings(path)?,
         };
         pgn_lab::overlay(&mut settings, self.flags());
         Ok(settings)
@@ -199,6 +202,7 @@ impl RecipeArgs {
         flags.set("", "clip", self.clip);
         flags.set("", "batch", self.batch);
         flags.set("", "evaluate_every", self.evaluate_every);
+        flags.set("", "patience", self.patience);
         flags.set("", "teacher_probability", self.teacher_probability);
         flags.set("", "final_teacher_probability", self.final_teacher_probability);
         flags.set("data", "sequences", self.sequences);

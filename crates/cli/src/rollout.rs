@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use pgn_lab::{
-    Run,
-    machine::{MachineRun, Mode},
-};
+use pgn_lab::{AnyRun, machine::Mode};
 use pgn_structures::{Sampling, given_priorities, operations_from_csv};
 
 use crate::{
@@ -50,17 +47,12 @@ pub struct Args {
     /// Threads to use; the outcome is the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// For machines: network, memoised or compiled; the bytes are the same
-    #[arg(long, value_name = "MODE", default_value = "memoised", value_parser = machine::mode)]
-    mode: Mode,
+    /// For machines: network, memoised or compiled; the bytes are the same [default: memoised]
+    #[arg(long, value_name = "MODE", value_parser = machine::mode)]
+    mode: Option<Mode>,
     /// With --ops: print JSON
     #[arg(long, requires = "ops")]
     json: bool,
-}
-
-enum Either {
-    Machine(Box<MachineRun>),
-    Model(Box<Run>),
 }
 
 impl Args {
@@ -74,18 +66,16 @@ impl Args {
             )
             .into());
         }
-        let machine = MachineRun::is_at(&self.run).then(|| MachineRun::open(&self.run));
-        let run = match machine.transpose()? {
-            Some(machine) => Either::Machine(Box::new(machine)),
-            None => Either::Model(Box::new(Run::load(&self.run)?)),
-        };
+        let run = AnyRun::open(&self.run)?;
+        if self.mode.is_some() && matches!(run, AnyRun::Model(_)) {
+            let what = format!("--mode is for machines; {} is none", self.run.display());
+            return Err(Usage(what).into());
+        }
+        let mode = self.mode.unwrap_or_default();
         interrupt::leave_nothing()?;
         let pool = pool(self.threads)?;
         if let (Some(data), Some(out)) = (&self.data, &self.out) {
-            pool.install(|| match &run {
-                Either::Machine(run) => run.write_rollouts(data, out, self.mode),
-                Either::Model(run) => run.write_rollouts(data, out),
-            })?;
+            pool.install(|| run.write_rollouts(data, out, mode))?;
             output::remark(&format!("Written to {}.", out.display()));
             let (run, data) = (self.run.display(), data.display());
             output::next(&format!("pgn eval {run} --data {data}"));
@@ -104,10 +94,7 @@ impl Args {
         };
         let nodes = self.nodes.unwrap_or(largest as usize + 1);
         let priorities = given_priorities(nodes, self.seed)?;
-        let steps = pool.install(|| match &run {
-            Either::Machine(run) => run.story(&priorities, &operations, self.mode),
-            Either::Model(run) => run.story(&priorities, &operations),
-        })?;
+        let steps = pool.install(|| run.story(&priorities, &operations, mode))?;
         if self.json {
             return output::print_json(&steps);
         }

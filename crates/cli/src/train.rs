@@ -3,10 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Result;
-use pgn_lab::{Outcome, RunConfig, Session, machine::MachineConfig};
+use pgn_lab::{AnyConfig, Outcome, Results, Session, machine::MACHINE_MODEL};
 
 use crate::{
-    interrupt, machine, models,
+    interrupt, models,
     output::{self, Interrupted},
     own,
     progress::Display,
@@ -69,7 +69,7 @@ impl Args {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let mut flags = Flags(self.recipe.flags());
         let program = own::get().filter(|own| own.is_program && self.task.is_none());
-        let model = program.map(|_| machine::MACHINE_MODEL.to_owned());
+        let model = program.map(|_| MACHINE_MODEL.to_owned());
         flags.set("", "task", own::given(self.task.as_ref()));
         flags.set("", "model", self.model.clone().or(model));
         flags.set("", "seed", self.seed.map(|seed| seed as i64));
@@ -89,18 +89,10 @@ impl Args {
         if let Some(model) = model {
             models::check(model).map_err(|error| located(error.into()))?;
         }
-        if model == Some(machine::MACHINE_MODEL) {
-            let config = MachineConfig::resolve(settings).map_err(located)?;
-            let every = Duration::from_secs(self.checkpoint_every);
-            let done = pool(self.threads)?
-                .install(|| machine::train(&config, &self.out, every, self.json));
-            own::note_class(&self.out)?;
-            return done;
-        }
-        let config = RunConfig::resolve(settings).map_err(located)?;
+        let config = AnyConfig::resolve(settings).map_err(located)?;
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
-        let mut display = Display::new(config.name(), config.epochs);
+        let mut display = Display::new(config.name(), config.epochs());
         let outcome = pool.install(|| {
             let session = Session {
                 task: None,
@@ -108,7 +100,7 @@ impl Args {
                 stop,
                 observe: &mut |progress| display.show(progress),
             };
-            pgn_lab::train(&config, &self.out, session)
+            config.train(&self.out, session)
         });
         // Before any error, so that it gets a line of its own.
         display.finish();
@@ -117,7 +109,7 @@ impl Args {
             Outcome::Stopped { epoch } => {
                 return Err(Interrupted(format!(
                     "stopped after epoch {epoch} of {}; to resume, start the same command again",
-                    config.epochs
+                    config.epochs()
                 ))
                 .into());
             }
@@ -133,20 +125,37 @@ impl Args {
         if self.json {
             output::print_json(&results)?;
         } else {
-            let head = format!(
-                "{} {} seed {}: best epoch {} of {}, validation F1 {:.3}, {:.0} s",
-                results.task,
-                results.model,
-                results.seed,
-                results.best_epoch,
-                results.epochs,
-                results.validation.f1,
-                results.timing.train_seconds
-            );
-            let table = scores_table::render(&results.test);
-            output::print(&format!("{head}\n{table}Written to {}.\n", self.out.display()))?;
-            output::next(&format!("pgn serve {}", self.out.display()));
+            let written = format!("Written to {}.\n", self.out.display());
+            output::print(&format!("{}{written}", summary(&results)))?;
+            let next = if results.views.is_some() { "certify" } else { "serve" };
+            output::next(&format!("pgn {next} {}", self.out.display()));
         }
         Ok(())
     }
+}
+
+/// What came out: a line or two, and the scores.
+fn summary(results: &Results) -> String {
+    let Results { task, model, seed, epochs, best_epoch, validation, timing, .. } = results;
+    let seconds = timing.train_seconds;
+    let trained = match results.stopped_at {
+        Some(at) => format!("{at} of {epochs}"),
+        None => epochs.to_string(),
+    };
+    let mut text = format!("{task} {model} seed {seed}: ");
+    text += &match &results.views {
+        None => format!(
+            "best epoch {best_epoch} of {trained}, validation F1 {:.3}, {seconds:.0} s\n",
+            validation.f1
+        ),
+        Some(views) => format!(
+            "{trained} steps, {seconds:.0} s\n{} of {} views met in traces and {} of {} \
+             consistent views are right; smallest margin {:.2}\n",
+            views.met_right, views.met, views.consistent_right, views.consistent, views.margin
+        ),
+    };
+    if !results.test.is_empty() {
+        text += &scores_table::render(&results.test);
+    }
+    text
 }

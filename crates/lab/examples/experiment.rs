@@ -23,8 +23,8 @@ fn main() -> pgn_lab::Result<()> {
         stop: &AtomicBool::new(false),
         observe: &mut |progress| {
             if progress.epoch.is_multiple_of(20) {
-                let f1 = progress.f1.unwrap_or(0.0);
-                println!("epoch {}: validation F1 {f1:.3}", progress.epoch);
+                let (f1, _) = progress.best.unwrap_or_default();
+                println!("epoch {}: best validation F1 so far {f1:.3}", progress.epoch);
             }
         },
     };

@@ -1,4 +1,4 @@
-//! Which sequences go into which Adam step.
+//! Which sequences or views go into which Adam step.
 
 use crate::streams;
 
@@ -8,12 +8,15 @@ use crate::streams;
 /// from a stream of its own, which depends on the seed and the epoch alone: a resumed run needs
 /// no generator state.
 pub fn order(seed: u64, epoch: u64, count: usize, batch: usize) -> Vec<usize> {
+    if batch < count { shuffled(seed, epoch, count) } else { (0..count).collect() }
+}
+
+/// A random order of `count` things in pass number `pass` over them.
+pub fn shuffled(seed: u64, pass: u64, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    if batch < count {
-        let mut rng = streams::BATCHES.rng(seed, count as u64, epoch);
-        for last in (1..count).rev() {
-            order.swap(last, rng.below(last as u32 + 1) as usize);
-        }
+    let mut rng = streams::BATCHES.rng(seed, count as u64, pass);
+    for last in (1..count).rev() {
+        order.swap(last, rng.below(last as u32 + 1) as usize);
     }
     order
 }

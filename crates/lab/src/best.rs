@@ -1,27 +1,57 @@
-//! Early stopping: the best model on validation so far.
+//! The best weights so far, and what they were found to be worth.
 
 use pgn_engine::Parameters;
+use serde::{Deserialize, Serialize};
 
 use crate::Scores;
 
-/// The weights with the best validation F₁ among the evaluated epochs. Ties go to the
-/// earliest, which has overfitted the 70 sequences least. Models that see every transition only once
-/// cannot overfit: there, ties go to the latest.
+/// The weights that are kept of the evaluated epochs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
     /// The epoch, counted from 1; 0 is the initial model.
     pub epoch: u64,
-    /// What it scored on the validation set.
-    pub validation: Scores,
-    /// Its weights.
+    /// How good they were.
+    pub evaluation: Evaluation,
+    /// The weights.
     pub parameters: Parameters,
 }
 
-impl Best {
-    /// Whether `scores` are better than those of the best so far.
-    pub fn improves(best: Option<&Best>, scores: &Scores, latest_of_equals: bool) -> bool {
-        best.is_none_or(|best| {
-            scores.f1 > best.validation.f1 || latest_of_equals && scores.f1 == best.validation.f1
-        })
+/// How good a learner is after an epoch: one of the two.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Of a model: scores on the validation set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Scores>,
+    /// Of a machine: training views.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub views: Option<ViewsRight>,
+}
+
+/// On how many of its training views a machine's action is the program's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ViewsRight {
+    /// Views with the right action.
+    pub right: usize,
+    /// All of them.
+    pub of: usize,
+    /// The smallest lead of a decision over its runner-up.
+    pub margin: f32,
+}
+
+impl Evaluation {
+    /// What is to be as large as possible: validation F₁, or the share of views that are right.
+    pub fn score(&self) -> f64 {
+        let views = self.views.map(|views| views.right as f64 / views.of.max(1) as f64);
+        self.validation.as_ref().map(|scores| scores.f1).or(views).unwrap_or(0.0)
+    }
+}
+
+impl std::fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.validation, &self.views) {
+            (Some(scores), _) => write!(f, "F1 {:.3}", scores.f1),
+            (None, Some(views)) => write!(f, "{} of {} views right", views.right, views.of),
+            (None, None) => Ok(()),
+        }
     }
 }

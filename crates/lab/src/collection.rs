@@ -260,25 +260,11 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RunConfig, Timing};
+    use crate::RunConfig;
 
     fn results(seed: u64, test: Vec<TestScores>) -> Results {
         let config = RunConfig::defaults("dsu", "pgn", seed).unwrap();
-        Results {
-            task: config.task,
-            model: config.model,
-            seed,
-            epochs: 1,
-            best_epoch: 1,
-            parameters: 1,
-            departures: BTreeMap::new(),
-            validation: Scores::default(),
-            test,
-            timing: Timing::default(),
-            version: String::new(),
-            arithmetic: Vec::new(),
-            files: Default::default(),
-        }
+        Results { task: config.task, model: config.model, seed, test, ..Results::default() }
     }
 
     fn gathered(runs: &[Results]) -> Result<Collection> {

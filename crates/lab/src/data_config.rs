@@ -6,7 +6,7 @@ use pgn_structures::Curriculum;
 use serde::{Deserialize, Serialize};
 
 /// Training and validation sequences.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
     /// Nodes per sequence; several sizes are trained on together.
@@ -19,6 +19,9 @@ pub struct DataConfig {
     pub validation_sequences: usize,
     /// Whether every epoch has fresh training sequences.
     pub stream: bool,
+    /// Of a machine: whether to train on all consistent views too, met in a sequence or not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub consistent: bool,
     /// Trains on single transitions instead of whole sequences, `sequences` of them an epoch,
     /// fresh in every one: for models with an iterated processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 
 use pgn_engine::Preset;
 
-use crate::{Entry, Queue, Results, RunConfig, is_finished};
+use crate::{AnyConfig, Entry, Queue, Results, RunConfig, is_finished};
 
 /// Seconds that one core takes for a unit of work, measured on 100 runs of the paper's grid on an
 /// AVX2 core (results/paper/runs.json): their lower quartile was 27 to 30 ms an epoch.
@@ -30,7 +30,8 @@ impl Estimate {
     }
 
     /// Seconds on one core for an entry from its beginning, by the median of the finished runs of
-    /// its model, or of all; `None` if its settings are only known once its teacher is finished.
+    /// its model, or of all; `None` for machines, which take seconds, and if
+    /// its settings are only known once its teacher is finished.
     pub fn seconds(&self, queue: &Queue, entry: &Entry) -> Option<f64> {
         let rates = |all: bool| {
             let of_model =
@@ -53,6 +54,7 @@ fn units(queue: &Queue, entry: &Entry) -> Option<f64> {
         }
         None => queue.config(entry).ok()?,
     };
+    let AnyConfig::Model(config) = config else { return None };
     let RunConfig { data, network, epochs, evaluate_every, .. } = &config;
     let sizes = data.nodes.len().max(1) as f64;
     let per_sequence: f64 =

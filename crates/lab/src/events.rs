@@ -99,21 +99,22 @@ impl EventFile {
 
     /// Adds the scalars of an epoch.
     pub fn add(&mut self, metrics: &Metrics) -> Result<()> {
-        let (losses, validation) = (&metrics.losses, &metrics.validation);
-        let mut scalars =
-            vec![("learning_rate", metrics.learning_rate), ("loss/total", losses.total as f32)];
-        scalars.extend(losses.iter().map(|(loss, value)| (loss.tag, value as f32)));
-        scalars.extend([
-            ("validation/f1", validation.f1 as f32),
-            ("validation/precision", validation.precision as f32),
-            ("validation/recall", validation.recall as f32),
-            ("validation/accuracy", validation.accuracy as f32),
-        ]);
-        let accuracies = [
-            ("validation/pointer_accuracy", validation.pointer_accuracy),
-            ("validation/mask_accuracy", validation.mask_accuracy),
-        ];
-        scalars.extend(accuracies.into_iter().filter_map(|(t, v)| v.map(|v| (t, v as f32))));
+        let mut scalars = vec![("learning_rate".to_owned(), metrics.learning_rate)];
+        let losses = metrics.losses.iter();
+        scalars.extend(losses.map(|(name, value)| (format!("loss/{name}"), value as f32)));
+        let mut add = |tag: &str, value: Option<f64>| {
+            scalars.extend(value.map(|value| (tag.to_owned(), value as f32)));
+        };
+        if let Some(validation) = &metrics.validation {
+            add("validation/f1", Some(validation.f1));
+            add("validation/precision", Some(validation.precision));
+            add("validation/recall", Some(validation.recall));
+            add("validation/accuracy", Some(validation.accuracy));
+            add("validation/pointer_accuracy", validation.pointer_accuracy);
+            add("validation/mask_accuracy", validation.mask_accuracy);
+        }
+        add("views/right", metrics.views_right());
+        add("views/margin", metrics.views.map(|views| views.margin.into()));
         self.record(&encode(now(), metrics.epoch, &scalars))
     }
 
@@ -173,7 +174,7 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-fn encode(wall_time: f64, step: u64, scalars: &[(&str, f32)]) -> Vec<u8> {
+fn encode(wall_time: f64, step: u64, scalars: &[(String, f32)]) -> Vec<u8> {
     let mut summary = Vec::new();
     for (tag, value) in scalars {
         let mut entry = Vec::new();
@@ -307,8 +308,9 @@ mod tests {
         Metrics {
             epoch,
             learning_rate: 0.005,
-            losses: EpochLosses { total: epoch as f64 / 3.0, ..EpochLosses::default() },
-            validation: Scores { f1: 0.25, mask_accuracy: Some(0.75), ..Scores::default() },
+            losses: EpochLosses::new([], epoch as f64 / 3.0),
+            validation: Some(Scores { f1: 0.25, mask_accuracy: Some(0.75), ..Scores::default() }),
+            views: None,
         }
     }
 

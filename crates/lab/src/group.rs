@@ -131,7 +131,6 @@ of_run!(Results, Analysis);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Timing;
 
     fn run(model: &str, seed: u64, epochs: u64, departures: &[(&str, &str)]) -> Results {
         let pair = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
@@ -140,15 +139,8 @@ mod tests {
             model: model.to_owned(),
             seed,
             epochs,
-            best_epoch: 1,
-            parameters: 1,
             departures: departures.iter().map(pair).collect(),
-            validation: Scores::default(),
-            test: Vec::new(),
-            timing: Timing::default(),
-            version: String::new(),
-            arithmetic: Vec::new(),
-            files: Default::default(),
+            ..Results::default()
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! | if you want … | look at |
 //! | --- | --- |
-//! | to train | [`RunConfig`], [`train`] |
+//! | to train | [`RunConfig`], [`MachineConfig`], [`train`] |
+//! | to train something new | [`Network`], [`Learner`] |
 //! | to know what is in a run directory | [`files`], [`Results`] |
-//! | to use a trained model | [`Run`] |
+//! | to use a trained model | [`Run`], or [`AnyRun`] where it may be a machine |
 //! | scores | [`Scores`], [`evaluate`] |
 //! | scores of a model of your own, in any framework | [`judge`], [`Prediction`] |
 //! | what a score is worth | [`Counting`] |
@@ -30,7 +31,6 @@ mod config;
 #[cfg(test)]
 mod config_tests;
 mod counting;
-mod curves;
 mod data;
 mod data_config;
 mod error;
@@ -42,6 +42,7 @@ pub mod files;
 mod format;
 mod group;
 pub mod indices;
+mod learner;
 mod lease;
 mod limits;
 pub mod machine;
@@ -70,13 +71,12 @@ mod train;
 mod verify;
 mod work;
 
-pub use best::Best;
+pub use best::{Best, Evaluation, ViewsRight};
 pub use checkpoint::Checkpoint;
 pub use checksums::Checksums;
 pub use collection::{Collection, RUNS, Spread, find_runs, finished_runs};
-pub use config::RunConfig;
+pub use config::{AnyConfig, ConfigOf, MachineConfig, RunConfig, read_settings};
 pub use counting::{Counted, Counting};
-pub use curves::CurveLine;
 pub use data::Data;
 pub use data_config::{DataConfig, TestConfig, Transitions};
 pub use error::{Error, Result};
@@ -86,16 +86,17 @@ pub use events::{Event, EventFile, read_events};
 pub use examples::Examples;
 pub use format::FormatVersion;
 pub use group::{Group, OfRun, chosen, groups};
+pub use learner::{Learner, LearnerState, Network, Tested};
 pub use lease::{Holder, LEASE_TIME, Lease, LeaseError, lease_time};
 pub use limits::{MAX_THREADS, check_memory};
 pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
 pub use pgn_engine::Move;
 pub use prediction::{Judgement, Prediction, judge};
 pub use queue::{Entry, Queue, State};
-pub use results::{Results, Timing, is_finished};
+pub use results::{Results, Timing, ViewCounts, is_finished};
 pub use rollout_file::{RolloutArrays, RolloutOf, write_rollouts};
 pub use rollouts::{execution, rollouts};
-pub use run::{Run, TestSets, note_class};
+pub use run::{AnyRun, Run, TestSets, note_class};
 pub use run_dir::RunDir;
 pub use schedule::Decay;
 pub use scores::{Execution, Scores, Tally, TestScores};

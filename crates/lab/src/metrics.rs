@@ -1,14 +1,19 @@
 //! `metrics.jsonl`: a line per evaluated epoch, the truth behind every curve.
 
 use std::{
+    borrow::Cow,
     fs::{File, OpenOptions},
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize};
+use pgn_engine::{MachineLosses, MeanLosses};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{MapAccess, Visitor},
+};
 
-use crate::{Error, Result, Scores, files};
+use crate::{Error, Result, Scores, ViewsRight, files};
 
 /// One line of `metrics.jsonl`. It holds no clock time, so that the file is the same bytes
 /// whenever and wherever the run is repeated.
@@ -18,14 +23,106 @@ pub struct Metrics {
     pub epoch: u64,
     /// Adam's learning rate in this epoch.
     pub learning_rate: f32,
-    /// Mean losses over the epoch's training sequences, before each step's update.
+    /// Mean losses over the epoch's training data, before each step's update.
     pub losses: EpochLosses,
-    /// Scores on the validation set after the epoch.
-    pub validation: Scores,
+    /// Of a model: scores on the validation set after the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Scores>,
+    /// Of a machine: its training views after the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub views: Option<ViewsRight>,
 }
 
-/// Mean losses of an epoch.
-pub use pgn_engine::MeanLosses as EpochLosses;
+impl Metrics {
+    /// The share of training views on which a machine is right.
+    pub fn views_right(&self) -> Option<f64> {
+        self.views.map(|views| views.right as f64 / views.of.max(1) as f64)
+    }
+}
+
+/// Mean losses of an epoch by name, the last of which is the `total` that is minimised.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EpochLosses(Vec<(Cow<'static, str>, f64)>);
+
+/// The name of the sum that is minimised.
+const TOTAL: &str = "total";
+
+impl EpochLosses {
+    /// The losses of a network, and their weighted sum.
+    pub fn new(parts: impl IntoIterator<Item = (&'static str, f64)>, total: f64) -> EpochLosses {
+        let all = parts.into_iter().chain([(TOTAL, total)]);
+        EpochLosses(all.map(|(name, value)| (Cow::Borrowed(name), value)).collect())
+    }
+
+    /// The sum that is minimised.
+    pub fn total(&self) -> f64 {
+        self.get(TOTAL).unwrap_or(f64::NAN)
+    }
+
+    /// A loss by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Every loss with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (&**name, *value))
+    }
+}
+
+impl From<MeanLosses> for EpochLosses {
+    fn from(losses: MeanLosses) -> EpochLosses {
+        EpochLosses::new(losses.iter().map(|(loss, value)| (loss.name, value)), losses.total)
+    }
+}
+
+impl From<&MachineLosses> for EpochLosses {
+    fn from(losses: &MachineLosses) -> EpochLosses {
+        let parts = [
+            ("pointers", losses.pointers),
+            ("toggles", losses.toggles),
+            ("marks", losses.marks),
+            ("registers", losses.registers),
+            ("controls", losses.controls),
+            ("states", losses.states),
+        ];
+        EpochLosses::new(parts, losses.total)
+    }
+}
+
+impl Serialize for EpochLosses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for EpochLosses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = EpochLosses;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("losses by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<EpochLosses, A::Error> {
+                let mut losses = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, f64>()? {
+                    losses.push((Cow::Owned(name), value));
+                }
+                match losses.iter().any(|(name, _)| name == TOTAL) {
+                    true => Ok(EpochLosses(losses)),
+                    false => Err(serde::de::Error::missing_field(TOTAL)),
+                }
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
 
 /// An open `metrics.jsonl`, appended to.
 #[derive(Debug)]
@@ -148,8 +245,9 @@ mod tests {
         Metrics {
             epoch,
             learning_rate: 0.005,
-            losses: EpochLosses { query: 0.1 * epoch as f64, ..EpochLosses::default() },
-            validation: Scores { f1: 1.0 / 3.0, ..Scores::default() },
+            losses: EpochLosses::new([("query", 0.1 * epoch as f64)], 1.0),
+            validation: Some(Scores { f1: 1.0 / 3.0, ..Scores::default() }),
+            views: None,
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Checksums, Result, Scores, TestScores, files};
 
 /// The file `results.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// The data structure.
     pub task: String,
@@ -15,8 +15,11 @@ pub struct Results {
     pub model: String,
     /// The seed.
     pub seed: u64,
-    /// Epochs trained.
+    /// Epochs that were asked for.
     pub epochs: u64,
+    /// Epochs trained, where patience ended the run earlier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_at: Option<u64>,
     /// The epoch that early stopping chose; 0 is the initial model.
     pub best_epoch: u64,
     /// Number of weights.
@@ -28,17 +31,36 @@ pub struct Results {
     pub validation: Scores,
     /// The chosen model on each test set.
     pub test: Vec<TestScores>,
+    /// Of a machine: what it was supervised on, where the paper's models have operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervision: Option<String>,
+    /// Of a machine: how many views there are, and on how many it is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub views: Option<ViewCounts>,
     /// How long it took: the only part of a run that is not the same every time.
     pub timing: Timing,
     /// The version of this program.
     pub version: String,
-    /// The sets of instructions that it was trained with, in their order: one, unless a session
-    /// ran on a machine that has another. The same bits are promised for one of them only.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arithmetic: Vec<String>,
     /// The checksum of each file that the run had when it ended.
     #[serde(default, skip_serializing_if = "Checksums::is_empty")]
     pub files: Checksums,
+}
+
+/// How many views there are, and on how many the network's action is the program's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ViewCounts {
+    /// Different views met in the training traces.
+    pub met: usize,
+    /// Views that are consistent with the program's invariants, and on which it is defined.
+    pub consistent: usize,
+    /// Different views trained on.
+    pub trained_on: usize,
+    /// Met views on which the action is right.
+    pub met_right: usize,
+    /// Consistent views on which the action is right.
+    pub consistent_right: usize,
+    /// The smallest lead of a decision over its runner-up, over all consistent views.
+    pub margin: f32,
 }
 
 /// How long a run took.

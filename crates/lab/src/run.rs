@@ -12,7 +12,7 @@ use crate::{
     Data, Error, Result, Results, RunConfig, Step, Stop, TestConfig, TestScores,
     analysis::{Analysis, analyse_model},
     files, find_runs, is_finished,
-    machine::MachineRun,
+    machine::{MachineRun, Mode},
     story,
     test::{test, test_set},
     write_rollouts,
@@ -105,18 +105,18 @@ impl Run {
         Ok(Run { config, model: Arc::new(model), data: Some(data), class: None })
     }
 
-    /// The same run with another way to search for pointers in rollouts over many nodes.
-    pub fn searching(mut self, search: Search) -> Result<Run> {
+    /// Searches for pointers in rollouts over many nodes in another way.
+    pub fn set_search(&mut self, search: Search) -> Result<()> {
         self.model = Arc::new(Model::clone(&self.model).searching(search)?);
-        Ok(self)
+        Ok(())
     }
 
-    /// The same run with another number of layers in rollouts, whatever it was trained with.
-    pub fn with_test_layers(mut self, layers: TestLayers) -> Result<Run> {
+    /// Changes the number of layers in rollouts, whatever it was trained with.
+    pub fn set_test_layers(&mut self, layers: TestLayers) -> Result<()> {
         self.config.network.test_layers = layers;
         let parameters = self.model.parameters().clone();
         self.model = Arc::new(Model::from_parameters(self.config.network.clone(), parameters)?);
-        Ok(self)
+        Ok(())
     }
 
     /// Every setting.
@@ -187,6 +187,90 @@ impl Run {
     /// What the model does beyond its scores, on the run's own test sets.
     pub fn analyse(&self) -> Result<Analysis> {
         analyse_model(&self.config, &self.model, self.data()?)
+    }
+}
+
+/// A run of any kind: a trained model or a machine.
+pub enum AnyRun {
+    /// One of the paper's models, or `pgn-exact`.
+    Model(Box<Run>),
+    /// A machine.
+    Machine(Box<MachineRun>),
+}
+
+impl AnyRun {
+    /// Loads a run directory, or the built-in machine of this name if there is no such directory.
+    pub fn open(place: &Path) -> Result<AnyRun> {
+        Ok(match MachineRun::is_at(place) {
+            true => AnyRun::Machine(Box::new(MachineRun::open(place)?)),
+            false => AnyRun::Model(Box::new(Run::load(place)?)),
+        })
+    }
+
+    /// What it is called in messages: task, model and seed.
+    pub fn name(&self) -> String {
+        match self {
+            AnyRun::Model(run) => run.name(),
+            AnyRun::Machine(run) => run.name(),
+        }
+    }
+
+    /// Its task, model and seed.
+    pub fn key(&self) -> (&str, &str, u64) {
+        match self {
+            AnyRun::Model(run) => (&run.config.task, &run.config.model, run.config.seed),
+            AnyRun::Machine(run) => {
+                let config = run.config();
+                (&config.task, &config.model, config.seed)
+            }
+        }
+    }
+
+    /// The scores on test sets: the run's own unless others are asked for. `mode` is that of a
+    /// machine.
+    pub fn test(&self, sets: &TestSets, mode: Mode, stop: Stop<'_>) -> Result<Vec<TestScores>> {
+        match self {
+            AnyRun::Model(run) => run.test(sets, stop),
+            AnyRun::Machine(run) => {
+                run.task()?;
+                let seed = sets.seed.unwrap_or(run.config().seed);
+                run.test(&sets.of(&run.config().test)?, seed, mode, stop)
+            }
+        }
+    }
+
+    /// The scores on data-set files.
+    pub fn test_files(
+        &self,
+        paths: &[PathBuf],
+        mode: Mode,
+        stop: Stop<'_>,
+    ) -> Result<Vec<TestScores>> {
+        match self {
+            AnyRun::Model(run) => run.test_files(paths, stop),
+            AnyRun::Machine(run) => paths.iter().map(|path| run.test_file(path, mode)).collect(),
+        }
+    }
+
+    /// Rolls out every sequence of a data-set file, and writes a rollout file.
+    pub fn write_rollouts(&self, data: &Path, out: &Path, mode: Mode) -> Result<()> {
+        match self {
+            AnyRun::Model(run) => run.write_rollouts(data, out),
+            AnyRun::Machine(run) => run.write_rollouts(data, out, mode),
+        }
+    }
+
+    /// What it does on operations, step by step, next to the truth.
+    pub fn story(
+        &self,
+        priorities: &[f32],
+        operations: &[Operation],
+        mode: Mode,
+    ) -> Result<Vec<Step>> {
+        match self {
+            AnyRun::Model(run) => run.story(priorities, operations),
+            AnyRun::Machine(run) => run.story(priorities, operations, mode),
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 //! A run directory: who may write in it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
-    Error, Lease, Result, RunConfig, files, format::Versioned, lease_time, machine::MachineConfig,
-    seal, settings,
+    AnyConfig, ConfigOf, Error, Lease, Network, Result, files, format::Versioned, lease_time, seal,
+    settings,
 };
 
 /// A run directory that this process alone may write in.
@@ -76,34 +79,35 @@ impl RunDir {
         self.path.join(name)
     }
 
-    /// Writes `config.toml`, or refuses a directory that holds another run. Returns the text
-    /// that is in the file. The teacher it names is the copy that the run keeps, so that the file
-    /// is the same wherever the original lies.
-    pub fn settle_config(&self, config: &RunConfig) -> Result<String> {
+    /// The text of the `config.toml` that is there, if any. Refuses a directory that holds another
+    /// run than the one with these settings.
+    pub(crate) fn check_config(&self, flat: &BTreeMap<String, String>) -> Result<Option<String>> {
         let path = self.file(files::CONFIG);
         if !path.exists() {
-            let mut config = config.clone();
-            if let Some(teacher) = &mut config.data.teacher {
-                *teacher = files::TEACHER.into();
-            }
-            let text = config.file_text();
-            self.write(files::CONFIG, text.as_bytes())?;
-            return Ok(text);
+            return Ok(None);
         }
-        let difference = match MachineConfig::is_in(&self.path) {
-            true => settings::difference(&config.flat(), &MachineConfig::load(&path)?.flat()),
-            false => config.difference(&RunConfig::load(&path)?),
-        };
-        match difference {
-            None => files::read_text(&path),
+        match settings::difference(flat, &AnyConfig::load(&path)?.flat()) {
+            None => files::read_text(&path).map(Some),
             Some(difference) => Err(other_run(&self.path, difference)),
         }
+    }
+
+    /// Writes `config.toml`; returns its text. The teacher it names is the copy that the run keeps,
+    /// so that the file is the same wherever the original lies.
+    pub(crate) fn write_config<N: Network>(&self, config: &ConfigOf<N>) -> Result<String> {
+        let mut config = config.clone();
+        if let Some(teacher) = &mut config.data.teacher {
+            *teacher = files::TEACHER.into();
+        }
+        let text = config.file_text();
+        self.write(files::CONFIG, text.as_bytes())?;
+        Ok(text)
     }
 }
 
 /// Why a directory is refused: the setting in which its run differs from the one that was asked
 /// for.
-pub(crate) fn other_run(dir: &Path, (key, here, there): (String, String, String)) -> Error {
+fn other_run(dir: &Path, (key, here, there): (String, String, String)) -> Error {
     Error::Request(format!(
         "{} holds another run ({key} is {there} there and {here} here): choose another directory",
         dir.display()

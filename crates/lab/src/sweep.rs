@@ -378,6 +378,14 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{AnyConfig, RunConfig};
+
+    fn model(queue: &Queue, entry: usize) -> RunConfig {
+        match queue.config(&queue.entries()[entry]).unwrap() {
+            AnyConfig::Model(config) => config,
+            other => panic!("{other:?}"),
+        }
+    }
 
     fn directories(text: &str) -> Vec<String> {
         let queue = Sweep::parse(text).unwrap().queue(Path::new("x")).unwrap();
@@ -403,7 +411,7 @@ mod tests {
             ]
         );
         let queue = Sweep::parse(text).unwrap().queue(Path::new("x")).unwrap();
-        let config = queue.config(&queue.entries()[5]).unwrap();
+        let config = model(&queue, 5);
         assert_eq!((config.clip, config.epochs, config.decay), (5.0, 3, crate::Decay::Cosine));
         assert_eq!(queue.entries()[5].name(), "dsu deepsets b clip=5.0 seed 0");
     }
@@ -414,7 +422,7 @@ mod tests {
         let found = directories(text);
         assert_eq!(found, ["x/dsu/gnn/data.nodes=20/seed-0", "x/dsu/gnn/data.nodes=10+20/seed-0"]);
         let queue = Sweep::parse(text).unwrap().queue(Path::new("x")).unwrap();
-        assert_eq!(queue.config(&queue.entries()[1]).unwrap().data.nodes, [10, 20]);
+        assert_eq!(model(&queue, 1).data.nodes, [10, 20]);
     }
 
     #[test]

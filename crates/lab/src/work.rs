@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::{Entry, Error, Lease, Outcome, Progress, Queue, Result, Results, Session, train};
+use crate::{Entry, Error, Lease, Outcome, Progress, Queue, Result, Results, Session};
 
 /// How to work through a queue; nothing in here changes any outcome.
 pub struct Work<'a> {
@@ -151,7 +151,7 @@ impl Shared<'_> {
             observe: &mut |progress| (work.observe)(entry, Event::Progress(progress)),
         };
         let outcome =
-            self.queue.config(entry).and_then(|config| train(&config, &entry.directory, session));
+            self.queue.config(entry).and_then(|config| config.train(&entry.directory, session));
         match outcome {
             Ok(Outcome::Finished(results)) => {
                 (work.observe)(entry, Event::Finished(&results));

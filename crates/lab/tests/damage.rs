@@ -7,11 +7,8 @@ use std::{
     time::Duration,
 };
 
-use pgn_engine::SimdLevel;
 use pgn_lab::{
-    Checkpoint, Error, Outcome, Results, Run, RunConfig, Session,
-    machine::{MachineConfig, MachineOutcome, MachineRun, MachineSession, train_machine},
-    train,
+    Error, MachineConfig, Outcome, Results, Run, RunConfig, Session, machine::MachineRun, train,
 };
 use toml::Table;
 
@@ -155,24 +152,25 @@ fn a_flipped_bit_in_any_file_of_a_machine_is_noticed() {
         test = { nodes = [8], sequences = 1 }
     })
     .unwrap();
-    let train = || {
-        let session = MachineSession {
+    let again = || {
+        let session = Session {
+            task: None,
             checkpoint_every: Duration::ZERO,
             stop: &AtomicBool::new(false),
             observe: &mut |_| {},
         };
-        train_machine(&config, &dir, session)
+        train(&config, &dir, session)
     };
-    assert!(matches!(train().unwrap(), MachineOutcome::Finished(_)));
+    assert!(matches!(again().unwrap(), Outcome::Finished(_)));
     MachineRun::load(&dir).unwrap().certify_in(&dir).unwrap();
     every_flip_is_named(&dir, || {
-        train()?;
+        again()?;
         MachineRun::load(&dir).map(drop)
     });
 }
 
 #[test]
-fn a_resume_with_other_instructions_or_damaged_metrics_is_told() {
+fn a_resume_with_damaged_metrics_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
     let config = config(toml::toml! { model = "pgn" });
@@ -185,11 +183,6 @@ fn a_resume_with_other_instructions_or_damaged_metrics_is_told() {
     };
     assert_eq!(train(&config, &dir, session).unwrap(), Outcome::Stopped { epoch: 2 });
 
-    let path = dir.join("checkpoint.safetensors");
-    let text = fs::read_to_string(dir.join("config.toml")).unwrap();
-    let mut checkpoint = Checkpoint::load(&path, &text, &config.network).unwrap();
-    checkpoint.arithmetic = vec!["abacus".to_owned()];
-    checkpoint.save(&path, &text).unwrap();
     let metrics = fs::read_to_string(dir.join("metrics.jsonl")).unwrap();
     let (_, second) = metrics.split_once('\n').unwrap();
     fs::write(dir.join("metrics.jsonl"), format!("{{\n{second}")).unwrap();
@@ -201,14 +194,9 @@ fn a_resume_with_other_instructions_or_damaged_metrics_is_told() {
         stop: &AtomicBool::new(false),
         observe: &mut |progress| notes.extend(progress.notes.clone()),
     };
-    let Outcome::Finished(results) = train(&config, &dir, session).unwrap() else { panic!() };
-    assert_eq!(notes.len(), 2, "{notes:?}");
-    assert_eq!(
-        notes[0],
-        "metrics.jsonl is damaged in line 1: 1 of the epochs up to 2 have no line in it"
-    );
-    assert!(notes[1].starts_with("this run was trained with abacus instructions"), "{notes:?}");
-    assert_eq!(results.arithmetic, ["abacus", SimdLevel::best().name()]);
+    assert!(matches!(train(&config, &dir, session).unwrap(), Outcome::Finished(_)));
+    let gap = "metrics.jsonl is damaged in line 1: 1 of the epochs up to 2 have no line in it";
+    assert_eq!(notes, [gap]);
     let epochs: Vec<u64> = pgn_lab::read_metrics(&dir.join("metrics.jsonl"))
         .unwrap()
         .iter()

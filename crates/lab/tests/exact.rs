@@ -37,7 +37,7 @@ fn run(config: &RunConfig, dir: &Path, stop_at: u64, threads: usize) -> Option<R
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     match pool.install(|| train(config, dir, session)).unwrap() {
-        Outcome::Finished(results) | Outcome::AlreadyFinished(results) => Some(results),
+        Outcome::Finished(results) | Outcome::AlreadyFinished(results) => Some(*results),
         Outcome::Stopped { .. } => None,
     }
 }

@@ -7,13 +7,14 @@ use std::{
 };
 
 use pgn_engine::MachineNet;
-use pgn_lab::machine::{
-    MachineConfig, MachineOutcome, MachineResults, MachineRun, MachineSession, Mode, train_machine,
+use pgn_lab::{
+    MachineConfig, Outcome, Progress, Results, Session,
+    machine::{MACHINE_MODEL, MachineRun, Mode},
 };
 use pgn_structures::{Dataset, Sampling, Split};
 
 fn config(task: &str) -> MachineConfig {
-    let mut config = MachineConfig::new(task, 3);
+    let mut config = MachineConfig::defaults(task, MACHINE_MODEL, 3).unwrap();
     config.epochs = 120;
     config.test.nodes = vec![20];
     config.test.ops = vec![30];
@@ -22,21 +23,21 @@ fn config(task: &str) -> MachineConfig {
 }
 
 /// Trains until `stop_at`, if that is given.
-fn train(config: &MachineConfig, run: &Path, stop_at: Option<u64>) -> MachineOutcome {
+fn train(config: &MachineConfig, run: &Path, stop_at: Option<u64>) -> pgn_lab::Result<Outcome> {
     let stop = AtomicBool::new(false);
-    let mut observe = |progress: pgn_lab::machine::MachineProgress| {
-        if stop_at.is_some_and(|at| progress.step >= at) {
+    let mut observe = |progress: &Progress| {
+        if stop_at.is_some_and(|at| progress.epoch >= at) {
             stop.store(true, Ordering::Relaxed);
         }
     };
     let checkpoint_every = Duration::from_secs(3600);
-    let session = MachineSession { checkpoint_every, stop: &stop, observe: &mut observe };
-    train_machine(config, run, session).unwrap()
+    let session = Session { task: None, checkpoint_every, stop: &stop, observe: &mut observe };
+    pgn_lab::train(config, run, session)
 }
 
-fn finished(outcome: MachineOutcome) -> MachineResults {
-    match outcome {
-        MachineOutcome::Finished(results) => *results,
+fn finished(outcome: pgn_lab::Result<Outcome>) -> Results {
+    match outcome.unwrap() {
+        Outcome::Finished(results) => *results,
         other => panic!("{other:?}"),
     }
 }
@@ -47,9 +48,9 @@ fn an_interrupted_run_ends_in_the_same_bytes() {
     let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
     let config = config("forest");
     let mut expected = finished(train(&config, &whole, None));
-    for at in [20, 60] {
-        let outcome = train(&config, &parts, Some(at));
-        assert!(matches!(outcome, MachineOutcome::Stopped { step } if step == at), "{outcome:?}");
+    for at in [20, 65] {
+        let outcome = train(&config, &parts, Some(at)).unwrap();
+        assert_eq!(outcome, Outcome::Stopped { epoch: at });
         assert!(MachineRun::load(&parts).is_err());
     }
     let mut found = finished(train(&config, &parts, None));
@@ -57,18 +58,16 @@ fn an_interrupted_run_ends_in_the_same_bytes() {
         let read = |run: &Path| std::fs::read(run.join(file)).unwrap();
         assert_eq!(read(&whole), read(&parts), "{file}");
     }
-    (expected.results.timing, found.results.timing) = Default::default();
+    (expected.timing, found.timing) = Default::default();
     assert_eq!(expected, found);
-    assert_eq!(found.views.consistent_right, found.views.consistent);
-    assert_eq!(found.results.test[0].scores.f1, 1.0);
-    assert_eq!(found.results.test[0].scores.sequences_exact, Some(1.0));
-    assert!(matches!(train(&config, &parts, None), MachineOutcome::AlreadyFinished(_)));
+    let views = found.views.unwrap();
+    assert_eq!(views.consistent_right, views.consistent);
+    assert_eq!(found.test[0].scores.f1, 1.0);
+    assert_eq!(found.test[0].scores.sequences_exact, Some(1.0));
+    assert!(matches!(train(&config, &parts, None).unwrap(), Outcome::AlreadyFinished(_)));
     // Another config in the same directory.
     let other = MachineConfig { seed: 4, ..config };
-    let stop = AtomicBool::new(false);
-    let checkpoint_every = Duration::from_secs(1);
-    let session = MachineSession { checkpoint_every, stop: &stop, observe: &mut |_| {} };
-    assert!(train_machine(&other, &parts, session).is_err());
+    assert!(train(&other, &parts, None).is_err());
 }
 
 #[test]
@@ -152,7 +151,8 @@ fn settings_are_checked() {
     assert_eq!(config.data.ops, [7, 15]);
     for (text, expected) in [
         ("task = \"nothing\"", "there is no program 'nothing'"),
-        ("decay = \"cosine\"", "decay"),
+        ("batch = 0", "batch is 0"),
+        ("data.stream = true", "data.stream"),
         ("learning_rate = -1", "learning_rate"),
         ("[data]\nconsistent = false\nsequences = 0", "nothing to train on"),
         ("[network]\nk = 9", "k is 9"),

@@ -321,7 +321,7 @@ fn at_least_the_paper(runs: &Collection) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgn_lab::{Spread, TestScores, Timing};
+    use pgn_lab::{Spread, TestScores};
 
     /// Runs that score exactly what the paper says.
     fn the_papers_own() -> Collection {
@@ -345,15 +345,8 @@ mod tests {
                     model: model.to_owned(),
                     seed: 0,
                     epochs: 5000,
-                    best_epoch: 1,
-                    parameters: 1,
-                    departures: Default::default(),
-                    validation: Scores::default(),
                     test,
-                    timing: Timing::default(),
-                    version: String::new(),
-                    arithmetic: Vec::new(),
-                    files: Default::default(),
+                    ..Results::default()
                 });
             }
         }

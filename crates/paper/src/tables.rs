@@ -326,10 +326,7 @@ mod tests {
             model: model.to_owned(),
             seed,
             epochs,
-            best_epoch: 1,
-            parameters: 1,
             departures,
-            validation: Scores::default(),
             test: vec![TestScores {
                 nodes: 20,
                 ops: 30,
@@ -337,10 +334,7 @@ mod tests {
                 scores,
                 ..Default::default()
             }],
-            timing: Timing::default(),
-            version: String::new(),
-            arithmetic: Vec::new(),
-            files: Default::default(),
+            ..Results::default()
         }
     }
 

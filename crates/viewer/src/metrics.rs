@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use pgn_lab::CurveLine;
+use pgn_lab::Metrics;
 use serde::Serialize;
 
 use crate::limits;
@@ -24,7 +24,7 @@ pub struct Lines {
     /// Whether there is more already.
     pub more: bool,
     /// A value per line.
-    pub lines: Vec<CurveLine>,
+    pub lines: Vec<Metrics>,
 }
 
 /// Reads the whole lines from `offset` on; a line that is still being written is left for
@@ -56,7 +56,7 @@ pub fn read(path: &Path, offset: u64, limit: u64) -> io::Result<Lines> {
         }
         lines.offset += size;
         // A damaged line makes a gap in a curve, no more.
-        lines.lines.extend(CurveLine::parse(&line).ok());
+        lines.lines.extend(serde_json::from_slice::<Metrics>(&line).ok());
     }
 }
 
@@ -111,14 +111,15 @@ impl Followed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgn_lab::{EpochLosses, Metrics, Scores};
+    use pgn_lab::{EpochLosses, Scores};
 
     fn line(epoch: u64) -> String {
         let metrics = Metrics {
             epoch,
             learning_rate: 0.005,
-            losses: EpochLosses::default(),
-            validation: Scores::default(),
+            losses: EpochLosses::new([], 1.0),
+            validation: Some(Scores::default()),
+            views: None,
         };
         serde_json::to_string(&metrics).unwrap() + "\n"
     }
@@ -150,9 +151,9 @@ mod tests {
     #[test]
     fn the_best_epoch_is_found_while_the_file_grows_and_when_it_is_cut() {
         let scored = |epoch: u64, f1: f64| {
-            let validation = Scores { f1, ..Scores::default() };
-            let metrics =
-                Metrics { epoch, learning_rate: 0.005, losses: EpochLosses::default(), validation };
+            let validation = Some(Scores { f1, ..Scores::default() });
+            let losses = EpochLosses::new([], 1.0);
+            let metrics = Metrics { epoch, learning_rate: 0.005, losses, validation, views: None };
             serde_json::to_string(&metrics).unwrap() + "\n"
         };
         let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use pgn_lab::{Run, RunConfig, files, machine::MachineConfig};
+use pgn_lab::{Run, RunConfig, files, machine::MachineRun};
 
 use crate::{
     built_in,
@@ -33,7 +33,7 @@ pub fn load(catalogue: &Catalogue, id: &str) -> Answer<Subject> {
         Place::Folder(path) => {
             check_files(catalogue, &path)?;
             let damaged = |error: pgn_lab::Error| catalogue.damaged(&error);
-            if MachineConfig::is_in(&path) {
+            if MachineRun::is_in(&path) {
                 return catalogue.machines.load(&path).map(Subject::Machine).map_err(damaged);
             }
             let run = Run::load_with(&path, |name| Ok(catalogue.task(name).ok()));

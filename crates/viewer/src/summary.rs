@@ -3,8 +3,8 @@
 use std::{fs::File, io::Read, path::Path};
 
 use pgn_lab::{
-    Results, RunConfig, RunDir, Scores, TestScores, files,
-    machine::{MachineConfig, MachineRun},
+    AnyConfig, ConfigOf, MachineConfig, Results, RunDir, Scores, TestScores, files,
+    machine::MachineRun,
 };
 use serde::Serialize;
 
@@ -94,7 +94,7 @@ fn built_in_machine(catalogue: &Catalogue, id: &str, name: &'static str) -> Answ
     let parsed = MachineConfig::from_toml(&config, Path::new(name)).map_err(Refusal::damaged)?;
     let mut summary = Summary::new(id, format!("built-in {name} machine"), &(&parsed).into());
     (summary.built_in, summary.playable) = (true, catalogue.task(name).is_ok());
-    let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?.results;
+    let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?;
     summary.finish(&results);
     Ok(Details { summary, config, results: Some(results), certificate: text(files::CERTIFICATE) })
 }
@@ -107,27 +107,19 @@ struct Basics {
     epochs: u64,
 }
 
+impl<N> From<&ConfigOf<N>> for Basics {
+    fn from(config: &ConfigOf<N>) -> Basics {
+        let (task, model) = (config.task.clone(), config.model.clone());
+        Basics { task, model, seed: config.seed, epochs: config.epochs }
+    }
+}
+
 impl Basics {
     fn load(path: &Path) -> pgn_lab::Result<Basics> {
-        let config = path.join(files::CONFIG);
-        if MachineConfig::is_in(path) {
-            return Ok((&MachineConfig::load(&config)?).into());
-        }
-        Ok((&RunConfig::load(&config)?).into())
-    }
-}
-
-impl From<&RunConfig> for Basics {
-    fn from(config: &RunConfig) -> Basics {
-        let (task, model) = (config.task.clone(), config.model.clone());
-        Basics { task, model, seed: config.seed, epochs: config.epochs }
-    }
-}
-
-impl From<&MachineConfig> for Basics {
-    fn from(config: &MachineConfig) -> Basics {
-        let (task, model) = (config.task.clone(), config.model.clone());
-        Basics { task, model, seed: config.seed, epochs: config.epochs }
+        Ok(match AnyConfig::load(&path.join(files::CONFIG))? {
+            AnyConfig::Model(config) => (&config).into(),
+            AnyConfig::Machine(config) => (&config).into(),
+        })
     }
 }
 

@@ -14,8 +14,9 @@ fn metrics(epoch: u64) -> String {
     let metrics = Metrics {
         epoch,
         learning_rate: 0.005,
-        losses: EpochLosses { total: 1.0 / epoch as f64, ..EpochLosses::default() },
-        validation: Scores { f1: 0.5, ..Scores::default() },
+        losses: EpochLosses::new([], 1.0 / epoch as f64),
+        validation: Some(Scores { f1: 0.5, ..Scores::default() }),
+        views: None,
     };
     serde_json::to_string(&metrics).unwrap() + "\n"
 }

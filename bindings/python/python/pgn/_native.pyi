@@ -38,7 +38,6 @@ __all__ = [
     "Registered",
     "Machine",
     "MachineMemory",
-    "train_machine_in",
     "built_in_machine",
     "train",
     "unfinished",
@@ -242,16 +241,10 @@ def train(
     settings: str,
     file: _Path | None,
     task: Task | Recorded | None,
+    program: Registered | None,
     out: _Path,
     threads: int | None,
     checkpoint_every: float,
-    observe: Callable[..., Any],
-) -> int | None: ...
-def train_machine_in(
-    settings: str,
-    out: _Path,
-    threads: int | None,
-    program: Registered | None,
     observe: Callable[..., Any],
 ) -> int | None: ...
 def built_in_machine(name: str) -> list[tuple[str, bytes]]: ...

@@ -42,9 +42,13 @@ class Progress(NamedTuple):
     f1: float | None
     """Validation F1 at the last evaluation."""
     best_f1: float | None
-    """The best so far."""
+    """The best so far; of a machine, the share of views that are right."""
     best_epoch: int | None
     """Its epoch."""
+    losses: dict[str, float]
+    """Every loss of the epoch by name, ``"total"`` among them."""
+    views: tuple[int, int] | None
+    """Of a machine: how many training views of how many are right at the last evaluation."""
 
 
 def train(
@@ -54,7 +58,6 @@ def train(
     epochs: SupportsIndex | None = None,
     *,
     callback: Callable[[Progress], object] | None = None,
-    patience: int | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
     initial: Model | Mapping[str, Any] | None = None,
     test: Dataset | Sequence[Dataset] | None = None,
@@ -84,8 +87,6 @@ def train(
     ``callback``
         Told the :class:`Progress` after every epoch. If it returns :data:`STOP`, the best model so
         far is tested and returned; an exception that it raises ends the run.
-    ``patience``
-        Stop in the same way after so many epochs without a better F1 on validation.
     ``on_interrupt``
         What Ctrl-C does after the epoch: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` the
         best model so far.
@@ -108,8 +109,6 @@ def train(
     """
     if on_interrupt not in ("raise", "return"):
         raise ValueError(f"on_interrupt is {on_interrupt!r}; expected 'raise' or 'return'")
-    if patience is not None and patience < 1:
-        raise ValueError(f"patience is {patience}; expected at least 1")
     given = settings.get("train")
     recorded = given.task if isinstance(given, Dataset) else None
     own = _task(task, recorded)
@@ -132,14 +131,12 @@ def train(
             # The run also tells where it starts from; that is for the bar alone.
             if now.loss is None:
                 return False
-            enough = callback is not None and callback(now) is STOP
-            since = now.epoch - (now.best_epoch if now.best_epoch is not None else now.epoch)
-            return enough or (patience is not None and since >= patience)
+            return callback is not None and callback(now) is STOP
 
         stopped: int | None = None
         try:
             stopped = _native.train(
-                text, file, structure, directory, _threads(threads), float(checkpoint_every),
+                text, file, structure, None, directory, _threads(threads), float(checkpoint_every),
                 observe,
             )
         except KeyboardInterrupt:

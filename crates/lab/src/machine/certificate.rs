@@ -4,7 +4,7 @@ use pgn_engine::{MachineNet, SimdLevel};
 use pgn_machines::{Certificate, View, certify_on};
 use serde::{Deserialize, Serialize};
 
-use super::{MachineRun, sha256::sha256};
+use super::MachineRun;
 use crate::{Error, Result};
 
 /// `certificate.json`.
@@ -80,5 +80,7 @@ impl MachineCertificate {
 }
 
 fn hash(net: &MachineNet) -> String {
-    format!("sha256:{}", sha256(&net.parameters().to_bytes()))
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(net.parameters().to_bytes());
+    digest.iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -119,12 +119,12 @@ impl MachineRun {
         Ok(tally.scores())
     }
 
-    /// The scores on the paper's validation set at the run's seed; all 0 where there are no data
+    /// The scores on the validation set at the run's seed; all 0 where there are no data
     /// sets.
-    pub(super) fn validation_scores(&self, stop: Stop<'_>) -> Result<Scores> {
+    pub(crate) fn validation_scores(&self, stop: Stop<'_>) -> Result<Scores> {
         let Ok(task) = self.task() else { return Ok(Scores::default()) };
         let sampling = Sampling {
-            count: 35,
+            count: self.config().data.validation_sequences,
             seed: self.config().seed,
             split: Split::Validation,
             ..Sampling::paper(20)

@@ -6,8 +6,11 @@ use pgn_engine::MachineNet;
 use pgn_machines::{Machine, programs};
 use pgn_structures::Task;
 
-use super::{MachineCertificate, MachineConfig, MachineResults, built_in};
-use crate::{Error, Result, Results, files, is_finished, run::check_is_run, seal};
+use super::{MachineCertificate, built_in};
+use crate::{
+    Error, MachineConfig, Result, Results, config::is_machine, files, is_finished,
+    run::check_is_run, seal,
+};
 
 /// A trained machine: program, network and how it was trained.
 ///
@@ -46,7 +49,12 @@ impl MachineRun {
     /// Whether [`MachineRun::open`] would find a machine there, trained or not.
     pub fn is_at(place: &Path) -> bool {
         let name = place.to_str().is_some_and(|name| built_in::NAMES.contains(&name));
-        MachineConfig::is_in(place) || name && !place.exists()
+        MachineRun::is_in(place) || name && !place.exists()
+    }
+
+    /// Whether a run directory is that of a machine: its config says so.
+    pub fn is_in(run: &Path) -> bool {
+        files::read_text(&run.join(files::CONFIG)).is_ok_and(|text| is_machine(&text))
     }
 
     /// Loads a run directory.
@@ -86,7 +94,7 @@ impl MachineRun {
     }
 
     /// What a machine that comes with this program scored.
-    pub fn built_in_results(name: &str) -> Result<MachineResults> {
+    pub fn built_in_results(name: &str) -> Result<Results> {
         serde_json::from_str(built_in::files(name)?.results)
             .map_err(|error| Error::file(Path::new(name), format!("damaged results ({error})")))
     }

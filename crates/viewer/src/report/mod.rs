@@ -14,8 +14,8 @@ use std::{
 };
 
 use pgn_lab::{
-    Collection, CurveLine, OfRun, Results, RunConfig, analysis::Analyses, files,
-    machine::MachineConfig,
+    Collection, Metrics, OfRun, Results, RunConfig, analysis::Analyses, files, machine::MachineRun,
+    read_metrics,
 };
 
 use crate::{Error, Result};
@@ -42,7 +42,7 @@ struct Run {
     config: Option<RunConfig>,
     config_text: String,
     results: Results,
-    metrics: Vec<CurveLine>,
+    metrics: Vec<Metrics>,
 }
 
 /// One report under way.
@@ -84,7 +84,7 @@ pub fn report(paths: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
 pub fn to_be_analysed(runs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut chosen = Vec::new();
     // Machines have analyses of their own kind: their certificates.
-    for run in runs.iter().filter(|run| !MachineConfig::is_in(run)) {
+    for run in runs.iter().filter(|run| !MachineRun::is_in(run)) {
         chosen.push((ANALYSED.contains(&&*Results::load(run)?.model), run.clone()));
     }
     let some = chosen.iter().any(|(is_one, _)| *is_one);
@@ -107,13 +107,13 @@ impl Run {
                 true => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 false => below.display().to_string(),
             },
-            config: match MachineConfig::is_in(path) {
+            config: match MachineRun::is_in(path) {
                 true => None,
                 false => Some(RunConfig::load(&config_path)?),
             },
             config_text: std::fs::read_to_string(&config_path).map_err(unread)?,
             results,
-            metrics: if metrics.exists() { CurveLine::read(&metrics)? } else { Vec::new() },
+            metrics: if metrics.exists() { read_metrics(&metrics)? } else { Vec::new() },
             path: path.to_owned(),
         })
     }

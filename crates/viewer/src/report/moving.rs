@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgn_engine::Pointers;
-use pgn_lab::{CurveLine, groups, machine::MachineRun, title};
+use pgn_lab::{Metrics, groups, machine::MachineRun, title};
 use serde::Serialize;
 
 use super::{Report, Run};
@@ -73,12 +73,12 @@ pub fn gather(report: &Report) -> Result<(String, Moving)> {
 }
 
 /// What runs are compared by: a title, the axis, and the value of a line.
-type Measure = (&'static str, &'static str, fn(&CurveLine) -> Option<f64>);
+type Measure = (&'static str, &'static str, fn(&Metrics) -> Option<f64>);
 
 const VALIDATION: Measure =
     ("validation F₁", "F₁", |line| line.validation.as_ref().map(|scores| scores.f1));
 /// Machines are not validated: they are certified.
-const VIEWS: Measure = ("training views right", "share", |line| line.views_right);
+const VIEWS: Measure = ("training views right", "share", Metrics::views_right);
 
 /// A curve for each group of runs: the mean over the seeds that have the epoch.
 fn compare(report: &Report, task: &str, (what, up, value): Measure) -> Option<Curves> {
@@ -109,21 +109,26 @@ fn compare(report: &Report, task: &str, (what, up, value): Measure) -> Option<Cu
 
 /// The curves of one run.
 fn curves(run: &Run, points: usize) -> Vec<Curves> {
-    type Value = fn(&CurveLine) -> Option<f64>;
+    type Value = fn(&Metrics) -> Option<f64>;
     const SCORES: [(&str, Value); 4] = [
         ("F₁", |line| line.validation.as_ref().map(|scores| scores.f1)),
         ("accuracy", |line| line.validation.as_ref().map(|scores| scores.accuracy)),
         ("pointers", |line| line.validation.as_ref()?.pointer_accuracy),
         ("masks", |line| line.validation.as_ref()?.mask_accuracy),
     ];
-    let one = |name: &str, value: &dyn Fn(&CurveLine) -> Option<f64>| -> Series {
+    let one = |name: &str, value: &dyn Fn(&Metrics) -> Option<f64>| -> Series {
         let all = run.metrics.iter().filter_map(|line| Some((line.epoch, value(line)?)));
         Series { name: name.to_owned(), points: thin(all.collect(), points) }
     };
-    let names = run.metrics.first().map_or(&[][..], |line| &line.losses).iter().enumerate();
+    let mut names: Vec<&str> =
+        run.metrics.first().into_iter().flat_map(|line| line.losses.iter()).map(|l| l.0).collect();
+    // The total first; it is last in the file.
+    let last = names.len().min(1);
+    names.rotate_right(last);
     // A loss that is 0 throughout is one that the model does not have.
     let losses = names
-        .map(|(index, &(name, _))| one(name, &|line| Some(line.losses.get(index)?.1)))
+        .into_iter()
+        .map(|name| one(name, &|line| line.losses.get(name)))
         .filter(|series| series.points.iter().any(|point| point.1 != 0.0));
     let scores = SCORES.iter().map(|(name, value)| one(name, value));
     let all = [
@@ -137,7 +142,7 @@ fn curves(run: &Run, points: usize) -> Vec<Curves> {
         (
             "Training views right",
             "share",
-            Some(one("views right", &|line| line.views_right))
+            Some(one("views right", &Metrics::views_right))
                 .into_iter()
                 .filter(|series| !series.points.is_empty())
                 .collect(),

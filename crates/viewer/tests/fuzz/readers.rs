@@ -11,9 +11,10 @@ use std::{
 
 use pgn_engine::{Config, MachineNet, Model, Parameters};
 use pgn_lab::{
-    Checkpoint, Collection, Metrics, MetricsFile, Results, Run, RunConfig, Sweep,
+    Checkpoint, Collection, EpochLosses, LearnerState, MachineConfig, Metrics, MetricsFile,
+    Results, Run, RunConfig, Sweep,
     analysis::Analyses,
-    machine::{MachineCertificate, MachineConfig, MachineRun, Mode},
+    machine::{MachineCertificate, MachineRun, Mode},
     read_events, read_metrics,
 };
 use pgn_machines::Signature;
@@ -68,17 +69,20 @@ pub fn all() -> Vec<Reader> {
         let parameters = Parameters::initial(network, 1);
         let checkpoint = Checkpoint {
             epoch: 3,
-            trainer: pgn_engine::TrainerState {
-                first_moment: parameters.clone(),
-                second_moment: parameters.clone(),
-                parameters,
-                adam_steps: 3,
-                running_accuracy: 0.5,
+            learner: LearnerState {
+                trainer: pgn_engine::TrainerState {
+                    first_moment: parameters.clone(),
+                    second_moment: parameters.clone(),
+                    parameters,
+                    adam_steps: 3,
+                    running_accuracy: 0.5,
+                },
+                hard: vec![1, 2],
+                taken: 7,
             },
             best: None,
             seconds: 1.0,
-            arithmetic: vec!["portable".into()],
-            metrics_crc32c: None,
+            metrics_crc32c: 7,
         };
         let path = scratch("seed-checkpoint");
         checkpoint.save(&path, CONFIG_OF_CHECKPOINT).unwrap();
@@ -95,8 +99,9 @@ pub fn all() -> Vec<Reader> {
     let line = |epoch| Metrics {
         epoch,
         learning_rate: 0.005,
-        losses: Default::default(),
-        validation: Default::default(),
+        losses: EpochLosses::new([], 1.0),
+        validation: Some(Default::default()),
+        views: None,
     };
     let metrics: String =
         (1..=4).map(|epoch| serde_json::to_string(&line(epoch)).unwrap() + "\n").collect();
@@ -219,7 +224,7 @@ fn model(bytes: &[u8]) -> bool {
 fn checkpoint(bytes: &[u8]) -> bool {
     let path = file("checkpoint", bytes);
     Checkpoint::epoch_of(&path);
-    Checkpoint::load(&path, CONFIG_OF_CHECKPOINT, network()).is_ok()
+    Checkpoint::load(&path, CONFIG_OF_CHECKPOINT, &Parameters::zeros(network())).is_ok()
 }
 
 fn rollout(bytes: &[u8]) -> bool {
@@ -241,7 +246,7 @@ fn config(bytes: &[u8]) -> bool {
 }
 
 fn settings(bytes: &[u8]) -> bool {
-    let Ok(settings) = RunConfig::read_settings(&file("settings.toml", bytes)) else {
+    let Ok(settings) = pgn_lab::read_settings(&file("settings.toml", bytes)) else {
         return false;
     };
     RunConfig::resolve(settings).is_ok()

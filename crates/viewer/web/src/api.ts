@@ -55,11 +55,11 @@ export interface Baseline {
 export interface Metrics {
   epoch: number;
   learning_rate?: number;
-  /** By name, the total first. */
+  /** By name, the total last. */
   losses: Record<string, number>;
   validation?: Scores;
-  /** Of a machine: the share of its training views on which it is right. */
-  views_right?: number;
+  /** Of a machine: its training views. */
+  views?: { right: number; of: number; margin: number };
 }
 
 export interface MetricsLines {

@@ -5,7 +5,7 @@ import * as api from './api';
 import { Chart } from './chart';
 import { type Point, type Series, meanOf } from './curves';
 import { choice, field, h, notice } from './dom';
-import { MetricsReader } from './metrics';
+import { MetricsReader, viewsRight } from './metrics';
 import { plusMinus, spread, testF1, testSizes } from './run-state';
 import type { View } from './view';
 
@@ -16,7 +16,7 @@ const MEASURES: Record<string, { title: string; value: (line: api.Metrics) => nu
   masks: { title: 'validation masks right', value: (line) => line.validation?.mask_accuracy, range: [0, 1] },
   total: { title: 'training loss', value: (line) => line.losses.total },
   query: { title: 'training loss of answers', value: (line) => line.losses.query },
-  views: { title: 'training views right (machines)', value: (line) => line.views_right, range: [0, 1] },
+  views: { title: 'training views right (machines)', value: viewsRight, range: [0, 1] },
   rate: { title: 'learning rate', value: (line) => line.learning_rate },
 };
 /** Files that are read at the same time. */

@@ -21,3 +21,12 @@ export class MetricsReader {
     }
   }
 }
+
+/** The share of its training views on which a machine is right. */
+export const viewsRight = ({ views }: api.Metrics) => views && views.right / views.of;
+
+/** The names of the losses, the total first. */
+export function lossNames(lines: api.Metrics[]) {
+  const names = Object.keys(lines[0]?.losses ?? {});
+  return [...names.slice(-1), ...names.slice(0, -1)];
+}

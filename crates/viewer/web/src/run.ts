@@ -4,7 +4,7 @@ import { isMachine } from './about';
 import * as api from './api';
 import { Chart, type Series } from './chart';
 import { announce, h, notice } from './dom';
-import { MetricsReader } from './metrics';
+import { MetricsReader, lossNames, viewsRight } from './metrics';
 import { modelCard, scoreTable } from './model-card';
 import { stateOf } from './run-state';
 import type { View } from './view';
@@ -47,7 +47,7 @@ export const run: View = async (root, parameters, context) => {
   const draw = () => {
     const { lines } = reader;
     const empty = stateOf(details) === 'training' ? 'no epoch has been evaluated yet' : 'this run has no metrics.jsonl';
-    losses.show(Object.keys(lines[0]?.losses ?? {}).flatMap((name) => series(lines, name, (line) => line.losses[name], name !== 'total')), empty);
+    losses.show(lossNames(lines).flatMap((name) => series(lines, name, (line) => line.losses[name], name !== 'total')), empty);
     const best = details.results?.best_epoch ?? details.best_epoch ?? undefined;
     validation.show([
       ...series(lines, 'F₁', (line) => line.validation?.f1).map((one) => ({ ...one, best })),
@@ -55,7 +55,7 @@ export const run: View = async (root, parameters, context) => {
       ...series(lines, 'pointers', (line) => line.validation?.pointer_accuracy),
       ...series(lines, 'masks', (line) => line.validation?.mask_accuracy),
     ], empty);
-    views.show(series(lines, 'views right', (line) => line.views_right), empty);
+    views.show(series(lines, 'views right', viewsRight), empty);
     // A machine is not validated: it is certified.
     validation.element.hidden = isMachine(details);
     views.element.hidden = !isMachine(details);

@@ -50,8 +50,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from pgn import _native
+from pgn import _native, _progress
 from pgn._arrays import whole
+from pgn._train import STOP, Progress
 from pgn.machines._declared import Declared, registered
 from pgn.machines._machine import (
     Certificate,
@@ -104,7 +105,9 @@ def train(
     epochs: SupportsIndex | None = None,
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
-    callback: Callable[[int, int, float, int, int], object] | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    patience: SupportsIndex | None = None,
+    progress: bool | None = None,
     **settings: Any,
 ) -> Machine:
     """Trains a machine: a built-in program by name (``"dsu"``, ``"lct"``, ``"forest"``,
@@ -114,9 +117,10 @@ def train(
     >>> machine.certify()
     Certificate(program='dsu', certified=True, views=40)
 
-    ``callback`` is told steps done, steps in all, the loss, and how many views are right of how
-    many; if it returns something true, training stops, to be resumed in ``out``. Other keywords
-    are those of the run's ``config.toml`` (``learning_rate``, ``batch``, ``data``, ``network``…).
+    ``callback`` is told the :class:`pgn.Progress` after every step; if it returns :data:`pgn.STOP`,
+    training stops, to be resumed in ``out``. ``patience`` and ``progress`` are as in
+    :func:`pgn.train`. Other keywords are those of the run's ``config.toml`` (``learning_rate``,
+    ``batch``, ``data``, ``network``…).
     """
     named = isinstance(program, str)
     native = None if named else registered(program)
@@ -124,15 +128,25 @@ def train(
     given["task"] = program if named else Declared(program).name
     if epochs is not None:
         given["epochs"] = whole("epochs", epochs)
+    if patience is not None:
+        given["patience"] = whole("patience", patience)
     with tempfile.TemporaryDirectory(prefix="pgn-") as temporary:
         directory = Path(temporary if out is None else out)
 
-        def observe(*told: Any) -> bool:
-            return bool(callback is not None and callback(*told))
+        shown = _progress.Shown(f"{given['task']} pgn-machine", _progress.choose(progress))
 
-        stopped = _native.train_machine_in(
-            json.dumps({**given, **settings}), directory, threads, native, observe
-        )
+        def observe(*told: Any) -> bool:
+            now = Progress(*told)
+            shown(now.epoch, now.epochs, now.loss, None, now.best_f1)
+            return now.loss is not None and callback is not None and callback(now) is STOP
+
+        try:
+            stopped = _native.train(
+                json.dumps({**given, **settings}), None, None, native, directory, threads, 30.0,
+                observe,
+            )
+        finally:
+            shown.close()
         if stopped is not None:
             raise RuntimeError(
                 f"stopped after step {stopped}; train again with the same settings and out"
