@@ -101,6 +101,13 @@ pub fn train<N: Network>(
     session: Session<'_>,
 ) -> Result<Outcome> {
     config.validate()?;
+    if let Some(task) = session.task.as_ref().filter(|task| task.name() != config.task) {
+        let (expected, found) = (&config.task, task.name());
+        return Err(Error::Config(format!(
+            "task is {expected}, but the structure to train on is {found}"
+        )));
+    }
+    N::check_memory(config)?;
     let run = RunDir::take(run)?;
     let begun = run.check_config(&config.flat())?;
     if let (Some(text), true) = (&begun, is_finished(run.path())) {

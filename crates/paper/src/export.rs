@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use pgn_lab::{
-    Collection, Metrics, Result, Results, Teacher, files, finished_runs, machine::MACHINE_MODEL,
-    read_metrics,
-};
+use pgn_lab::{Collection, Metrics, Result, Results, Teacher, files, finished_runs, read_metrics};
 
 use crate::tables;
 
@@ -43,8 +40,9 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
     if teacher.is_dir() {
         Teacher::copy(&teacher, &to.join(files::TEACHER))?;
     }
-    if results.model == MACHINE_MODEL {
-        return export_machine(from, to);
+    let certificate = from.join(files::CERTIFICATE);
+    if certificate.exists() {
+        files::write(&to.join(files::CERTIFICATE), &files::read(&certificate)?)?;
     }
     let metrics = read_metrics(&from.join(files::METRICS))?;
     let mut text = String::new();
@@ -62,18 +60,11 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
     results.save(to)
 }
 
-/// Runs of machines are short: nothing is thinned. Results come last, as above.
-fn export_machine(from: &Path, to: &Path) -> Result<()> {
-    for name in [files::CERTIFICATE, files::METRICS, files::RESULTS] {
-        if from.join(name).exists() {
-            files::write(&to.join(name), &files::read(&from.join(name))?)?;
-        }
-    }
-    Ok(())
-}
-
-/// The first line, the best, the last, and some evenly between.
+/// The first line, the best, the last, and some evenly between; all of a short file.
 fn thin(metrics: &[Metrics], best: u64) -> Vec<&Metrics> {
+    if metrics.len() as u64 <= 2 * METRICS_LINES {
+        return metrics.iter().collect();
+    }
     let last = metrics.last().map_or(0, |line| line.epoch);
     let step = (last / METRICS_LINES).max(1);
     let keep =

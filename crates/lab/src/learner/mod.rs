@@ -46,6 +46,9 @@ pub trait Network: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Whether the values that are this network's alone make sense.
     fn validate(config: &ConfigOf<Self>) -> Result<()>;
 
+    /// Refuses what certainly does not fit in memory.
+    fn check_memory(config: &ConfigOf<Self>) -> Result<()>;
+
     /// Ready for the first epoch of a run in `run`.
     fn learner<'a>(
         config: &'a ConfigOf<Self>,

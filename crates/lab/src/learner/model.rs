@@ -153,20 +153,16 @@ impl Network for Config {
         }
     }
 
+    fn check_memory(config: &RunConfig) -> Result<()> {
+        limits::check_training(config)
+    }
+
     fn learner<'a>(
         config: &'a RunConfig,
         task: Option<Task>,
         run: &RunDir,
     ) -> Result<Box<dyn Learner + 'a>> {
-        limits::check_training(config)?;
         let task = task_of(config, task.as_ref())?;
-        if task.name() != config.task {
-            return Err(Error::Config(format!(
-                "task is {}, but the structure to train on is {}",
-                config.task,
-                task.name()
-            )));
-        }
         if let Some(teacher) = &config.data.teacher {
             Teacher::keep(teacher, config.data.teacher_crc32c, run)?;
         }
