@@ -82,10 +82,7 @@ impl Args {
             return Ok(());
         }
         let path = self.ops.as_ref().context("either --data or --ops is needed")?;
-        let task = match &run {
-            Either::Machine(run) => run.task()?,
-            Either::Model(run) => run.task()?.clone(),
-        };
+        let task = run.task()?;
         let most = self.nodes.unwrap_or(Sampling::MAX_NODES);
         let operations = operations_from_csv(path, &task, most)?;
         let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();

@@ -226,6 +226,14 @@ impl AnyRun {
         }
     }
 
+    /// The data structure.
+    pub fn task(&self) -> Result<Task> {
+        match self {
+            AnyRun::Model(run) => run.task().cloned(),
+            AnyRun::Machine(run) => run.task(),
+        }
+    }
+
     /// The scores on test sets: the run's own unless others are asked for. `mode` is that of a
     /// machine.
     pub fn test(&self, sets: &TestSets, mode: Mode, stop: Stop<'_>) -> Result<Vec<TestScores>> {
