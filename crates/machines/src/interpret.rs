@@ -88,7 +88,7 @@ pub(crate) fn outcome(program: &dyn Program, store: &Store, state: u8) -> Option
 /// Micro-steps after which an operation is taken not to end: more than any of a program that
 /// walks over all nodes a few times takes.
 pub(crate) fn steps_allowed(store: &Store) -> u64 {
-    10_000 + 100 * store.len() as u64
+    1_000 + 100 * store.len() as u64
 }
 
 /// The program is not defined in this state of this memory. What the step has written before it

@@ -31,14 +31,17 @@ fn a_report_shows_pgn_and_pgn_free_on_one_sequence() {
         .map(|name| {
             let run = dir.path().join(name);
             std::fs::create_dir(&run).unwrap();
-            for file in ["model.safetensors", "results.json"] {
-                std::fs::copy(models.join(name).join(file), run.join(file)).unwrap();
-            }
+            let model = "model.safetensors";
+            std::fs::copy(models.join(name).join(model), run.join(model)).unwrap();
+            let results = std::fs::read(models.join(name).join("results.json")).unwrap();
+            let mut results: pgn_lab::Results = serde_json::from_slice(&results).unwrap();
             let config = std::fs::read_to_string(models.join(name).join("config.toml")).unwrap();
             let config = config
                 .replace("nodes = [20, 50, 100, 200]", "nodes = [20]")
                 .replace("ops = [30, 75, 150, 300]", "ops = [30]");
             std::fs::write(run.join("config.toml"), config).unwrap();
+            results.note_file(&run, "config.toml").unwrap();
+            results.save(&run).unwrap();
             run
         })
         .collect();
