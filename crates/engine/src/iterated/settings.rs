@@ -45,7 +45,7 @@ pub enum Participants {
     All,
 }
 
-/// The settings of [`ProcessorKind::Iterated`].
+/// The settings of [`ProcessorKind::Iterated`](crate::ProcessorKind::Iterated).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterated {
