@@ -27,3 +27,15 @@ fn a_report_has_a_line_for_every_measurement() {
     assert!(refused(here, "bench --run nowhere --models gnn --repeats 1").contains("nowhere"));
     assert!(refused(here, "bench --models pgm --repeats 1").contains("'pgm'"));
 }
+
+#[test]
+fn instructions_are_chosen_by_name() {
+    let run = |name: &str| {
+        let mut pgn = assert_cmd::Command::cargo_bin("pgn").unwrap();
+        pgn.arg("models").env("PGN_SIMD", name).assert()
+    };
+    run("portable").success();
+    let refusal = run("abacus").code(1).get_output().stderr.clone();
+    let refusal = String::from_utf8(refusal).unwrap();
+    assert!(refusal.starts_with("error: PGN_SIMD is \"abacus\"; this machine has"), "{refusal}");
+}
