@@ -65,12 +65,11 @@ fn render(run: &MachineRun, all: &MachineCertificate) -> String {
     let certificate = &all.certificate;
     let outcome = if certificate.certified { "certified" } else { "NOT CERTIFIED" };
     let mut text = format!(
-        "{}: {outcome}, {} of {} consistent views right\nsmallest margin {:.2} ({})\n\n",
+        "{}: {outcome}, {} of {} consistent views right\nsmallest margin {:.2}\n\n",
         run.name(),
         certificate.right,
         certificate.views,
-        all.margin,
-        all.arithmetic.join(", ")
+        all.margin
     );
     let width = certificate.states.iter().map(|state| state.state.len()).max().unwrap_or(0);
     for state in &certificate.states {

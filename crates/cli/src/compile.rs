@@ -11,7 +11,8 @@ use crate::{machine, output};
 /// Compile a certified machine to decision trees, without any matrix product
 ///
 /// Compiles the network's action on every view, so the result does exactly what the network
-/// learned. Needs a certificate for these weights: run `pgn certify` first.
+/// learned. First the network is compared with its program on every consistent view, as `pgn certify`
+/// does; a network that differs anywhere is refused.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn compile lct --emit rust > lct.rs

@@ -13,8 +13,6 @@ fn from_training_to_a_compiled_machine() {
     let train = format!("train --task dsu --model pgn-machine --out run {SMALL}");
     let text = stdout(folder, &train);
     assert!(text.contains("40 of 40 consistent views are right"), "{text}");
-    assert!(refused(folder, "compile run").contains("has no certificate"));
-    assert!(refused(folder, "eval run --mode compiled").contains("has no certificate"));
 
     let text = stdout(folder, "certify run");
     assert!(text.contains("certified, 40 of 40 consistent views right"), "{text}");
@@ -48,15 +46,16 @@ fn from_training_to_a_compiled_machine() {
         stdout(folder, "verify run --depth 16").contains("all 40 consistent views are right, all ")
     );
 
-    // Weights of another seed under the same certificate.
-    let train = format!("train --task dsu --model pgn-machine --seed 1 --out other {SMALL}");
-    stdout(folder, &train);
-    std::fs::copy(folder.join("other/model.safetensors"), folder.join("run/model.safetensors"))
+    // A setting of the network that is changed under the same certificate.
+    let config = std::fs::read_to_string(folder.join("run/config.toml")).unwrap();
+    std::fs::write(folder.join("run/config.toml"), config.replace("rounds = 4", "rounds = 6"))
         .unwrap();
-    // The run's checksums notice first; without them the certificate does.
-    assert!(refused(folder, "compile run").contains("model.safetensors"));
+    // The run's checksums notice first; without them the network itself tells.
+    assert!(refused(folder, "compile run").contains("config.toml"));
     std::fs::remove_file(folder.join("run/results.json")).unwrap();
-    assert!(refused(folder, "compile run").contains("is for other weights"));
+    for command in ["compile run", "eval run --mode compiled"] {
+        assert!(refused(folder, command).contains("differs from its program on"), "{command}");
+    }
 }
 
 #[test]

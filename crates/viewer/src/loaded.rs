@@ -19,7 +19,8 @@ use crate::refusal::{Answer, Refusal};
 /// A machine, and what it was compiled to.
 pub struct Loaded {
     pub run: MachineRun,
-    compiled: OnceLock<Arc<Compiled>>,
+    /// `None` for a machine that differs from its program somewhere.
+    compiled: OnceLock<Option<Arc<Compiled>>>,
 }
 
 impl From<MachineRun> for Loaded {
@@ -29,19 +30,13 @@ impl From<MachineRun> for Loaded {
 }
 
 impl Loaded {
-    /// Ready to carry out operations. What is certified does the same compiled, and faster.
+    /// Ready to carry out operations. What equals its program does the same compiled, and
+    /// faster.
     pub fn executor(&self) -> Answer<Executor<'_>> {
-        if self.run.certified().is_err() {
-            return self.run.executor(Mode::Network).map_err(Refusal::damaged);
+        match self.compiled.get_or_init(|| self.run.compile().ok().map(Arc::new)) {
+            Some(compiled) => Ok(self.run.executor_of(compiled.clone())),
+            None => self.run.executor(Mode::Network).map_err(Refusal::damaged),
         }
-        let compiled = match self.compiled.get() {
-            Some(compiled) => compiled,
-            None => {
-                let compiled = Arc::new(self.run.compile().map_err(Refusal::damaged)?);
-                self.compiled.get_or_init(|| compiled)
-            }
-        };
-        Ok(self.run.executor_of(compiled.clone()))
     }
 }
 
@@ -119,8 +114,9 @@ mod tests {
         assert!(first.executor().is_ok());
         let second = machines.load(dir.path()).unwrap();
         assert!(Arc::ptr_eq(&first, &second));
-        let compiled = first.compiled.get().map(Arc::as_ptr);
-        assert!(first.executor().is_ok() && first.compiled.get().map(Arc::as_ptr) == compiled);
+        let pointer = || first.compiled.get().unwrap().as_ref().map(Arc::as_ptr);
+        let compiled = pointer();
+        assert!(first.executor().is_ok() && pointer() == compiled);
         write("forest");
         let third = machines.load(dir.path()).unwrap();
         assert_eq!(third.run.config().task, "forest");

@@ -64,10 +64,22 @@ impl MachineRun {
         Ok(views.into_iter().zip(actions).collect())
     }
 
-    /// The machine as decision trees; refused without a valid certificate.
+    /// The machine as decision trees; refused if the network differs from the program on any
+    /// consistent view. That is found out anew here, whatever a certificate says: settings,
+    /// weights or the program may have changed since.
     pub fn compile(&self) -> Result<Compiled> {
-        self.certified()?;
-        Ok(Compiled::new(self.machine(), &self.table()?)?)
+        let table = self.table()?;
+        let truth = self.machine().consistent();
+        let wrong = table.iter().zip(truth).filter(|(ours, theirs)| ours.1 != theirs.1).count();
+        if wrong > 0 {
+            return Err(Error::Request(format!(
+                "{} differs from its program on {wrong} of {} consistent views, so it gets no \
+                 certificate and is not compiled; `pgn certify` shows them",
+                self.name(),
+                table.len()
+            )));
+        }
+        Ok(Compiled::new(self.machine(), &table)?)
     }
 
     /// Ready to carry out operations.

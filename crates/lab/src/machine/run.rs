@@ -134,22 +134,9 @@ impl MachineRun {
         self.config.name()
     }
 
-    /// The certificate that lies beside it, which may be of other weights.
+    /// The certificate that lies beside it: a record, which may be of other weights.
     pub fn certificate(&self) -> Option<&MachineCertificate> {
         self.certificate.as_ref()
-    }
-
-    /// The certificate that lies beside it, if it is of this program and these weights and says
-    /// that they are right.
-    pub fn certified(&self) -> Result<&MachineCertificate> {
-        let Some(certificate) = &self.certificate else {
-            return Err(Error::Request(format!(
-                "{} has no certificate; run `pgn certify` first",
-                self.name()
-            )));
-        };
-        certificate.check(self)?;
-        Ok(certificate)
     }
 
     /// Checks the network against the program on every consistent view.
