@@ -1,7 +1,7 @@
 //! Scores of predictions that come from anywhere.
 
 use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
-use pgn_lab::{Counting, Prediction, judge};
+use pgn_lab::{Counting, Prediction, score_predictions};
 use pgn_structures::{Node, Task};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
@@ -70,7 +70,7 @@ pub fn score(
             },
             (None, None) => None,
         };
-        judge(&sequences, &predictions, rule.as_ref())
+        score_predictions(&sequences, &predictions, rule.as_ref())
     })?;
     let judgement = judgement.map_err(Error::from)?;
     serde_json::to_string(&judgement).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -30,7 +30,7 @@ use crate::{output, search, steps::Steps, threads::pool};
   pgn bench
   pgn bench --models pgn,gnn --sizes 100,1000 --threads 1 --json
   pgn bench --run runs/dsu-pgn --sizes 1000,100000
-  pgn bench --run runs/dsu-pgn-nm --sizes 10000 --search full,exact,lsh")]
+  pgn bench --run runs/dsu-pgn-nm --sizes 10000 --search full,exact")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
@@ -182,7 +182,7 @@ impl Args {
             let repeats = self.repeats.min(5);
             steps.begin(&format!("n = {nodes}"));
             for &search in &self.search {
-                let model = Model::clone(&model).searching(search)?;
+                let model = Model::clone(&model).searching(search);
                 let seconds = median(repeats, || Ok(model.rollout(example).map(drop)?))?;
                 let mut what = format!("{name}, an operation at n = {nodes}");
                 let mut recall = None;

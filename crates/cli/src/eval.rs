@@ -105,7 +105,7 @@ impl Args {
                     model.set_test_layers(layers)?;
                 }
                 if let Some(search) = self.search {
-                    model.set_search(search)?;
+                    model.set_search(search);
                 }
             }
             AnyRun::Machine(_) if self.search.is_some() || self.test_layers.is_some() => {

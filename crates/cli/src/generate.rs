@@ -9,7 +9,7 @@ use pgn_structures::{
 };
 use serde::Serialize;
 
-use crate::{interrupt, output, own, tasks};
+use crate::{interrupt, output, tasks, user_structure};
 
 /// Sample operations with their ground truth, or describe a data-set file
 ///
@@ -110,7 +110,8 @@ impl Args {
     }
 
     fn dataset(&self) -> anyhow::Result<Dataset> {
-        let task = Task::named(&own::given(self.task.as_ref()).context("--task is missing")?)?;
+        let task =
+            Task::named(&user_structure::given(self.task.as_ref()).context("--task is missing")?)?;
         let nodes = self.nodes.context("--nodes is missing")?;
         let Some(file) = &self.operations else {
             let sampling = Sampling {

@@ -29,7 +29,6 @@ mod machine;
 mod man;
 mod models;
 mod output;
-mod own;
 mod progress;
 mod queue_args;
 mod queue_list;
@@ -47,9 +46,11 @@ mod tasks;
 mod test_layers;
 mod threads;
 mod train;
+mod user_structure;
+mod variants;
 mod verify;
 
-pub use own::OwnStructure;
+pub use user_structure::OwnStructure;
 
 commands! {
     Demo(demo),
@@ -144,7 +145,7 @@ pub fn run_with(
             let found = program.structure.as_deref().map(find).transpose();
             let done = found.and_then(|own| {
                 pgn_engine::SimdLevel::chosen()?;
-                own.map_or(Ok(()), own::set)?;
+                own.map_or(Ok(()), user_structure::set)?;
                 program.command.run()
             });
             output::exit_code(done)

@@ -99,12 +99,12 @@ impl QueueArgs {
         let summary = pgn_lab::work(queue, only.as_deref(), &work);
         // Before any error, so that it gets a line of its own.
         display.finish();
-        judge(queue, count, &summary?)
+        report_failures(queue, count, &summary?)
     }
 }
 
 /// The worst of what happened, as an error with an exit code of its own.
-fn judge(queue: &Queue, count: usize, summary: &Summary) -> Result<()> {
+fn report_failures(queue: &Queue, count: usize, summary: &Summary) -> Result<()> {
     let name = |index: &usize| queue.entries()[*index].name();
     if summary.stopped {
         return Err(Interrupted(format!(

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pgn_engine::TestLayers;
 use toml::{Table, Value};
 
-use crate::{loss_weights::LossWeightArgs, output, test_layers};
+use crate::{loss_weights::LossWeightArgs, output, test_layers, variants};
 
 /// How to train. Whatever is not given is the paper's protocol.
 #[derive(Args, Clone, Debug)]
@@ -32,8 +32,8 @@ pub struct RecipeArgs {
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
     /// Learning-rate schedule [default: constant]
-    #[arg(long, value_name = "HOW")]
-    decay: Option<Decay>,
+    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_lab::Decay>())]
+    decay: Option<String>,
     /// With --decay: final learning rate, as a fraction of the first [default: 0.01]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     final_fraction: Option<f64>,
@@ -77,8 +77,8 @@ pub struct RecipeArgs {
     visited_weight: Option<f32>,
     /// Pointers that the model reads in training: the true ones (teacher), its own with the true
     /// masks (own), or its own with its own masks, as at test (free) [default: the model's]
-    #[arg(long, value_name = "WHOSE")]
-    forcing: Option<Forcing>,
+    #[arg(long, value_name = "WHOSE", value_parser = variants::of::<pgn_engine::Forcing>())]
+    forcing: Option<String>,
     /// With --forcing own or free: probability that an operation is teacher-forced [default: 0]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     teacher_probability: Option<f64>,
@@ -86,17 +86,17 @@ pub struct RecipeArgs {
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     final_teacher_probability: Option<f64>,
     /// What query and key read: h (equation 6) or [z ‖ h] (appendix A) [default: h]
-    #[arg(long, value_name = "WHAT")]
-    attention_input: Option<AttentionInput>,
+    #[arg(long, value_name = "WHAT", value_parser = variants::of::<pgn_engine::AttentionInput>())]
+    attention_input: Option<String>,
     /// Which nodes a pointer may be aimed at [default: all]
-    #[arg(long, value_name = "WHICH")]
-    candidates: Option<Candidates>,
+    #[arg(long, value_name = "WHICH", value_parser = variants::of::<pgn_engine::Candidates>())]
+    candidates: Option<String>,
     /// How a node combines its messages: max as in the paper, sum or mean [default: max]
-    #[arg(long, value_name = "HOW")]
-    message_aggregation: Option<Aggregation>,
+    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::Aggregation>())]
+    message_aggregation: Option<String>,
     /// How the readout combines the nodes: max as in the paper, sum or mean [default: max]
-    #[arg(long, value_name = "HOW")]
-    readout_aggregation: Option<Aggregation>,
+    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::Aggregation>())]
+    readout_aggregation: Option<String>,
     /// Processor steps per operation [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     layers: Option<u32>,
@@ -112,64 +112,16 @@ pub struct RecipeArgs {
     pointer_types: Option<Vec<String>>,
     /// How to read the input graph of tasks that have one: its edges are added to the pointers
     /// (edges), or have their own message function (head) [default: none]
-    #[arg(long, value_name = "HOW")]
-    input_graph: Option<InputGraph>,
+    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::InputGraph>())]
+    input_graph: Option<String>,
     /// Initial weights: truncated normal with σ = 1/√fan_in, or uniform as in Glorot and Bengio or
     /// in PyTorch [default: lecun]
-    #[arg(long, value_name = "HOW")]
-    initialisation: Option<Initialisation>,
+    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::Initialisation>())]
+    initialisation: Option<String>,
     /// A TOML file with any of these settings, in the format of a run's config.toml; flags override
     /// it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Decay {
-    Constant,
-    Cosine,
-    Exponential,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Forcing {
-    Teacher,
-    Own,
-    Free,
-    Sampled,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum AttentionInput {
-    H,
-    Zh,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Candidates {
-    All,
-    Visited,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum InputGraph {
-    None,
-    Edges,
-    Head,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Aggregation {
-    Max,
-    Sum,
-    Mean,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Initialisation {
-    Lecun,
-    Glorot,
-    Torch,
 }
 
 impl RecipeArgs {
@@ -197,7 +149,7 @@ impl RecipeArgs {
         let mut flags = Flags::default();
         flags.set("", "epochs", self.epochs.map(|n| n as i64));
         flags.set("", "learning_rate", self.learning_rate);
-        flags.set("", "decay", self.decay.map(name));
+        flags.set("", "decay", self.decay.clone());
         flags.set("", "final_fraction", self.final_fraction);
         flags.set("", "clip", self.clip);
         flags.set("", "batch", self.batch);
@@ -217,18 +169,18 @@ impl RecipeArgs {
         }
         flags.set("network", "k", self.latents.or(self.features));
         flags.set("network", "visited_weight", self.visited_weight);
-        flags.set("network", "forcing", self.forcing.map(name));
-        flags.set("network", "attention_input", self.attention_input.map(name));
-        flags.set("network", "candidates", self.candidates.map(name));
-        flags.set("network", "message_aggregation", self.message_aggregation.map(name));
-        flags.set("network", "readout_aggregation", self.readout_aggregation.map(name));
+        flags.set("network", "forcing", self.forcing.clone());
+        flags.set("network", "attention_input", self.attention_input.clone());
+        flags.set("network", "candidates", self.candidates.clone());
+        flags.set("network", "message_aggregation", self.message_aggregation.clone());
+        flags.set("network", "readout_aggregation", self.readout_aggregation.clone());
         flags.set("network", "layers", self.layers);
         let test_layers = self.test_layers.and_then(|by| Value::try_from(by).ok());
         flags.set("network", "test_layers", test_layers);
         flags.set("network", "pointer_processor", self.pointer_processor.then_some(true));
         flags.set("network", "pointer_types", self.pointer_types.clone());
-        flags.set("network", "input_graph", self.input_graph.map(name));
-        flags.set("network", "initialisation", self.initialisation.map(name));
+        flags.set("network", "input_graph", self.input_graph.clone());
+        flags.set("network", "initialisation", self.initialisation.clone());
         let mut losses = Flags::default();
         for (loss, weight) in &self.weights.0 {
             losses.set("", loss.name, Some(*weight));
@@ -257,8 +209,4 @@ impl Flags {
         };
         table.insert(key.to_owned(), value.into());
     }
-}
-
-fn name(value: impl ValueEnum) -> String {
-    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
 }

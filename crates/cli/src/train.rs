@@ -8,11 +8,11 @@ use pgn_lab::{AnyConfig, Outcome, Results, Session, machine::MACHINE_MODEL};
 use crate::{
     interrupt, models,
     output::{self, Interrupted},
-    own,
     progress::Display,
     recipe::{Flags, RecipeArgs},
     scores_table, tasks,
     threads::pool,
+    user_structure,
 };
 
 /// Train a model, or resume an interrupted run
@@ -68,9 +68,9 @@ impl Args {
     fn flags(&self) -> Flags {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let mut flags = Flags(self.recipe.flags());
-        let program = own::get().filter(|own| own.is_program && self.task.is_none());
+        let program = user_structure::get().filter(|own| own.is_program && self.task.is_none());
         let model = program.map(|_| MACHINE_MODEL.to_owned());
-        flags.set("", "task", own::given(self.task.as_ref()));
+        flags.set("", "task", user_structure::given(self.task.as_ref()));
         flags.set("", "model", self.model.clone().or(model));
         flags.set("", "seed", self.seed.map(|seed| seed as i64));
         flags.set("data", "train", path(&self.train));
@@ -104,7 +104,7 @@ impl Args {
         });
         // Before any error, so that it gets a line of its own.
         display.finish();
-        own::note_class(&self.out)?;
+        user_structure::note_class(&self.out)?;
         let results = match outcome? {
             Outcome::Stopped { epoch } => {
                 return Err(Interrupted(format!(

@@ -22,25 +22,42 @@ fn committed_tables_come_from_the_committed_runs() {
 }
 
 #[test]
-fn the_tables_of_the_readme_are_those_of_the_results() {
+fn the_table_of_the_readme_is_that_of_the_results() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     let tables = fs::read_to_string(repository().join("results/paper/tables.md")).unwrap();
-    let block = readme.split("<!-- results: begin -->").nth(1).unwrap();
-    let block = block.split("<!-- results: end -->").next().unwrap();
-    let rows: Vec<&str> = block.lines().filter(|line| line.starts_with("| `")).collect();
-    assert!(rows.len() >= 4, "at least two models, ours and the paper's, on two tasks");
-    for row in rows {
-        // Ours and the paper's stand side by side there.
-        let mut cells = row.trim_matches('|').split('|').map(str::trim);
-        let model = cells.next().unwrap().split(' ').next().unwrap();
-        let scores: Vec<&str> = cells.filter(|cell| *cell != "–").collect();
-        assert!(scores.len() >= 3 && scores.iter().all(|score| score.contains(" ± ")), "{row}");
-        let same = |line: &str| {
-            line.starts_with(&format!("| {model} |"))
-                && scores.iter().all(|score| line.contains(score))
-        };
-        assert!(tables.lines().any(same), "not in results/paper/tables.md: {row}");
+    let between = |text: &str, begin: &str, end: &str| {
+        let block = text.split(begin).nth(1).unwrap().split(end).next().unwrap();
+        block.trim().to_owned()
+    };
+    assert_eq!(
+        between(&readme, "<!-- results: begin -->", "<!-- results: end -->"),
+        between(&tables, "## Summary\n", "## "),
+        "copy the summary of results/paper/tables.md"
+    );
+}
+
+#[test]
+fn committed_results_have_a_version_and_checksums() {
+    let mut found = 0;
+    let mut folders = vec![repository().join("results"), repository().join("crates/viewer/models")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.file_name().is_some_and(|name| name == "results.json") {
+                let results: serde_json::Value =
+                    serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+                for key in ["format_version", "files", "crc32c"] {
+                    assert!(results.get(key).is_some(), "{}: {key}", path.display());
+                }
+                let run = path.parent().unwrap();
+                pgn_lab::Results::load(run).unwrap().check_files(run).unwrap();
+                found += 1;
+            }
+        }
     }
+    assert!(found > 150, "{found}");
 }
 
 #[test]

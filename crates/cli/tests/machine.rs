@@ -69,7 +69,7 @@ fn an_untrained_machine_is_refused_a_certificate_and_its_views_are_shown() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("NOT CERTIFIED") && text.contains("Wrong here:"), "{text}");
     assert!(text.contains("program: ") && text.contains("network: "), "{text}");
-    assert!(refused(folder, "compile run").contains("wrong on"));
+    assert!(refused(folder, "compile run").contains("differs from its program on"));
 }
 
 #[test]

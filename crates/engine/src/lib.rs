@@ -88,7 +88,7 @@ pub use parameters::{Parameters, Tensor};
 pub use preset::{PointerSource, Preset};
 pub use processor::ProcessorKind;
 pub use replay::{Driver, Step};
-pub use search::{Lsh, Search};
+pub use search::Search;
 pub use simd::SimdLevel;
 pub use state::{Answer, Move, State};
 pub use trainer::{Network, Trainer, TrainerOptions, TrainerState};

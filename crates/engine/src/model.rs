@@ -100,11 +100,10 @@ impl Model {
 
     /// Searches for pointers in another way in rollouts over many nodes. An iterated processor has no
     /// use for it: few nodes take part in an operation.
-    pub fn searching(mut self, search: Search) -> Result<Model, Error> {
-        search.check()?;
+    pub fn searching(mut self, search: Search) -> Model {
         self.search = search;
         self.rebuild();
-        Ok(self)
+        self
     }
 
     fn rebuild(&mut self) {

@@ -8,5 +8,3 @@ pub const WEIGHTS: Stream = Stream::numbered(16);
 pub const NOISE: Stream = Stream::numbered(17);
 /// Which operations are teacher-forced: Adam step, index of the sequence.
 pub const FORCING: Stream = Stream::numbered(23);
-/// Hyperplanes that keys are hashed by: tables, bits of each.
-pub const SEARCH: Stream = Stream::numbered(24);

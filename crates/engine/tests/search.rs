@@ -4,14 +4,14 @@
 mod beside_reference;
 
 use beside_reference::cases::weights;
-use pgn_engine::{AttentionInput, Config, Lsh, Model, Search};
+use pgn_engine::{AttentionInput, Config, Model, Search};
 use pgn_structures::{Operation, Rng};
 use rayon::ThreadPoolBuilder;
 
 /// Pointers after some operations on `n` nodes.
 fn pointers(model: &Model, search: Search, n: u32) -> Vec<Vec<u32>> {
     let mut rng = Rng::new([4, 0, 0, n.into()]);
-    let mut state = model.clone().searching(search).unwrap().start(n as usize).unwrap();
+    let mut state = model.clone().searching(search).start(n as usize).unwrap();
     let mut after = |_| state.apply(Operation::sample(n, &mut rng)).unwrap().pointers.to_vec();
     (0..4).map(&mut after).collect()
 }
@@ -41,17 +41,4 @@ fn exact_search_finds_the_same_pointers() {
             }
         }
     }
-}
-
-#[test]
-fn hashing_is_the_same_for_any_number_of_threads() {
-    let model = Model::new(Config { k: 16, ..Config::preset("pgn-nm").unwrap() }, 1).unwrap();
-    let search = Search::Lsh(Lsh { tables: 4, bits: 10 });
-    let run = |threads: usize| {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| pointers(&model, search, 1500))
-    };
-    assert!(run(1) == run(3));
-    let wrong = model.clone().searching(Search::Lsh(Lsh { tables: 65, bits: 8 })).unwrap_err();
-    assert!(wrong.to_string().contains("expected 1 to 64 tables"), "{wrong}");
 }

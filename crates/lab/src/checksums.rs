@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use crate::{Error, Result, Results, RunDir, files, format::Versioned, seal};
+use crate::{Error, Result, Results, RunDir, files, format::Versioned, json_checksum};
 
 /// CRC-32C by the name of the file in the run directory.
 pub type Checksums = BTreeMap<String, u32>;
@@ -43,7 +43,7 @@ impl Results {
     /// Writes `results.json` to a directory that nobody trains in.
     pub fn save(&self, run: &Path) -> Result<()> {
         let path = run.join(files::RESULTS);
-        files::write(&path, &seal::add(files::json_bytes(&path, &Versioned::new(self))?))
+        files::write(&path, &json_checksum::add(files::json_bytes(&path, &Versioned::new(self))?))
     }
 
     /// The same as [`Results::check_files`] for one file, by its name in the run directory.

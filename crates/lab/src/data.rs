@@ -11,7 +11,7 @@ use crate::{Examples, Result, RunConfig, TestConfig, files, streams, teacher::Te
 #[derive(Debug)]
 pub struct Data {
     task: Task,
-    given: Given,
+    given: PointerSource,
     /// Whether the run's model reads further pointer fields.
     reads_fields: bool,
     train: Vec<Examples>,
@@ -20,10 +20,10 @@ pub struct Data {
 
 /// Whose pointers the run's model is given.
 #[derive(Debug)]
-enum Given {
-    Nobodys,
-    Truths,
-    Teachers(Teacher),
+enum PointerSource {
+    None,
+    Truth,
+    Teacher(Teacher),
 }
 
 impl Data {
@@ -50,10 +50,14 @@ impl Data {
         let given = match (config.network.pointers, &config.data.teacher) {
             (Pointers::Given, Some(_)) => {
                 let crc32c = config.data.teacher_crc32c;
-                Given::Teachers(Teacher::load(&run.join(files::TEACHER), task.name(), crc32c)?)
+                PointerSource::Teacher(Teacher::load(
+                    &run.join(files::TEACHER),
+                    task.name(),
+                    crc32c,
+                )?)
             }
-            (Pointers::Given, None) => Given::Truths,
-            _ => Given::Nobodys,
+            (Pointers::Given, None) => PointerSource::Truth,
+            _ => PointerSource::None,
         };
         let reads_fields = !config.network.pointer_types.is_empty();
         let (train, validation) = (Vec::new(), Vec::new());
@@ -115,9 +119,9 @@ impl Data {
             set = set.with_fields(&self.task)?;
         }
         Ok(match &self.given {
-            Given::Nobodys => set.into(),
-            Given::Truths => Examples::oracle(set),
-            Given::Teachers(teacher) => {
+            PointerSource::None => set.into(),
+            PointerSource::Truth => Examples::oracle(set),
+            PointerSource::Teacher(teacher) => {
                 let pointers = teacher.pointers(&set)?;
                 Examples::recorded(set, pointers)
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pgn_structures::{Dataset, Task, files::read_regular};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Error, FormatVersion, Result, seal};
+use crate::{Error, FormatVersion, Result, json_checksum};
 
 /// Every value of the run, resolved.
 pub const CONFIG: &str = "config.toml";
@@ -63,7 +63,7 @@ pub fn make_dir(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(Error::io("create", path))
 }
 
-/// Reads a JSON file. Where it has a seal, it must fit.
+/// Reads a JSON file. Where it has a checksum of its own, that must fit.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     /// The only key that all files have.
     #[derive(Deserialize)]
@@ -72,7 +72,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
         _version: FormatVersion,
     }
     let bytes = read(path)?;
-    seal::check(&bytes).map_err(|trouble| Error::file(path, trouble))?;
+    json_checksum::check(&bytes).map_err(|trouble| Error::file(path, trouble))?;
     let wrong = |error: serde_json::Error| {
         Error::file(path, format!("not the JSON that was expected here ({error})"))
     };

@@ -7,7 +7,7 @@
 //! | to know what is in a run directory | [`files`], [`Results`] |
 //! | to use a trained model | [`Run`], or [`AnyRun`] where it may be a machine |
 //! | scores | [`Scores`], [`evaluate`] |
-//! | scores of a model of your own, in any framework | [`judge`], [`Prediction`] |
+//! | scores of a model of your own, in any framework | [`score_predictions`], [`Prediction`] |
 //! | what a score is worth | [`Counting`] |
 //! | what a model did step by step | [`story`], [`write_rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
@@ -42,6 +42,7 @@ pub mod files;
 mod format;
 mod group;
 pub mod indices;
+mod json_checksum;
 mod learner;
 mod lease;
 mod limits;
@@ -56,7 +57,6 @@ mod run;
 mod run_dir;
 mod schedule;
 mod scores;
-mod seal;
 mod settings;
 mod stop;
 mod story;
@@ -91,7 +91,7 @@ pub use lease::{Holder, LEASE_TIME, Lease, LeaseError, lease_time};
 pub use limits::{MAX_THREADS, check_memory};
 pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
 pub use pgn_engine::Move;
-pub use prediction::{Judgement, Prediction, judge};
+pub use prediction::{Prediction, PredictionScores, score_predictions};
 pub use queue::{Entry, Queue, State};
 pub use results::{Results, Timing, ViewCounts, is_finished};
 pub use rollout_file::{RolloutArrays, RolloutOf, write_rollouts};

@@ -22,7 +22,7 @@ pub struct Prediction<'a> {
 
 /// What predictions scored, and what that is worth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct PredictionScores {
     /// The scores that our own models get.
     #[serde(flatten)]
     pub scores: Scores,
@@ -56,7 +56,7 @@ pub struct Judgement {
 /// Scores one prediction for each sequence, `rule` beside them.
 ///
 /// ```
-/// use pgn_lab::{Counting, Prediction, judge};
+/// use pgn_lab::{Counting, Prediction, score_predictions};
 /// use pgn_structures::{Dataset, Sampling, Split, Task};
 ///
 /// let dsu = Task::named("dsu")?;
@@ -66,17 +66,17 @@ pub struct Judgement {
 /// let ones = vec![1; test.ops];
 /// let always = Prediction { answers: &ones, masks: None, pointers: None };
 /// let rule = Counting::of_seed(&dsu, 0)?;
-/// let judgement = judge(&truth, &vec![always; truth.len()], Some(&rule))?;
-/// assert_eq!(judgement.scores.f1, judgement.scores.f1_always_1);
-/// assert!(judgement.counting_f1 > Some(judgement.scores.f1));
-/// assert_eq!(judgement.beyond_counting, 0.0);
+/// let scored = score_predictions(&truth, &vec![always; truth.len()], Some(&rule))?;
+/// assert_eq!(scored.scores.f1, scored.scores.f1_always_1);
+/// assert!(scored.counting_f1 > Some(scored.scores.f1));
+/// assert_eq!(scored.beyond_counting, 0.0);
 /// # Ok::<(), pgn_lab::Error>(())
 /// ```
-pub fn judge(
+pub fn score_predictions(
     truth: &[Sequence<'_>],
     predictions: &[Prediction<'_>],
     rule: Option<&Counting>,
-) -> Result<Judgement> {
+) -> Result<PredictionScores> {
     if truth.len() != predictions.len() {
         return Err(Error::Request(format!(
             "there are predictions for {} sequences; expected {}",
@@ -106,7 +106,7 @@ pub fn judge(
         None
     };
     let [where_0, where_1] = cases.shares();
-    Ok(Judgement {
+    Ok(PredictionScores {
         scores: tally.scores(),
         first_error,
         counting_f1: rule.map(|rule| rule.scores(truth.iter().copied()).f1),
@@ -262,17 +262,17 @@ mod tests {
                 pointers: rollouts[i].pointers.as_deref(),
             })
             .collect();
-        let judgement = judge(&truth, &predictions, None).unwrap();
+        let scored = score_predictions(&truth, &predictions, None).unwrap();
         let examples = Examples::from(set.clone());
         let scores = evaluate_set(&model, &examples, Stop::NEVER).unwrap().scores;
-        assert_eq!(judgement.scores, scores);
+        assert_eq!(scored.scores, scores);
         let beyond = BeyondCounting::of(&model, &examples).unwrap();
-        assert_eq!(judgement.beyond_counting, beyond.gain());
+        assert_eq!(scored.beyond_counting, beyond.gain());
         let study = PointerStudy::of(&model, &examples).unwrap();
-        assert_eq!(judgement.valid, Some(study.valid));
-        assert_eq!(judgement.pair_precision, Some(study.pair_precision));
-        assert_eq!(judgement.pair_recall, Some(study.pair_recall));
-        assert!(judgement.first_error.is_some());
+        assert_eq!(scored.valid, Some(study.valid));
+        assert_eq!(scored.pair_precision, Some(study.pair_precision));
+        assert_eq!(scored.pair_recall, Some(study.pair_recall));
+        assert!(scored.first_error.is_some());
     }
 
     #[test]
@@ -287,13 +287,13 @@ mod tests {
                 pointers: Some(sequence.pointers),
             })
             .collect();
-        let judgement = judge(&truth, &all, None).unwrap();
-        assert_eq!((judgement.scores.f1, judgement.scores.sequences_exact), (1.0, Some(1.0)));
-        assert_eq!((judgement.first_error, judgement.valid), (None, Some(1.0)));
-        assert_eq!((judgement.pairs, judgement.beyond_counting), (Some(1.0), 1.0));
+        let scored = score_predictions(&truth, &all, None).unwrap();
+        assert_eq!((scored.scores.f1, scored.scores.sequences_exact), (1.0, Some(1.0)));
+        assert_eq!((scored.first_error, scored.valid), (None, Some(1.0)));
+        assert_eq!((scored.pairs, scored.beyond_counting), (Some(1.0), 1.0));
 
         let sentence = |predictions: &[Prediction<'_>]| {
-            judge(&truth, predictions, None).unwrap_err().to_string()
+            score_predictions(&truth, predictions, None).unwrap_err().to_string()
         };
         assert!(sentence(&all[1..]).contains("for 5 sequences; expected 6"));
         let mut wrong = all.clone();

@@ -106,9 +106,8 @@ impl Run {
     }
 
     /// Searches for pointers in rollouts over many nodes in another way.
-    pub fn set_search(&mut self, search: Search) -> Result<()> {
-        self.model = Arc::new(Model::clone(&self.model).searching(search)?);
-        Ok(())
+    pub fn set_search(&mut self, search: Search) {
+        self.model = Arc::new(Model::clone(&self.model).searching(search));
     }
 
     /// Changes the number of layers in rollouts, whatever it was trained with.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    AnyConfig, ConfigOf, Error, Lease, Network, Result, files, format::Versioned, lease_time, seal,
-    settings,
+    AnyConfig, ConfigOf, Error, Lease, Network, Result, files, format::Versioned, json_checksum,
+    lease_time, settings,
 };
 
 /// A run directory that this process alone may write in.
@@ -52,7 +52,10 @@ impl RunDir {
     /// Writes `results.json`, sealed with a checksum of its own.
     pub(crate) fn write_results(&self, results: &impl serde::Serialize) -> Result<()> {
         let path = self.file(files::RESULTS);
-        self.write(files::RESULTS, &seal::add(files::json_bytes(&path, &Versioned::new(results))?))
+        self.write(
+            files::RESULTS,
+            &json_checksum::add(files::json_bytes(&path, &Versioned::new(results))?),
+        )
     }
 
     /// Opens a file to append to. It is a copy in the old one's place, so that what an earlier

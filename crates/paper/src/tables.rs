@@ -46,6 +46,9 @@ pub fn render(runs: &Collection) -> String {
          cases that maximise F₁ on the training sequences.\n\n",
     );
     text.push_str(&settings(runs));
+    if let Some(table) = summary(runs) {
+        let _ = writeln!(text, "## Summary\n\n{table}");
+    }
     for task in runs.tasks() {
         let _ = writeln!(text, "## {}\n", title(task));
         text.extend(of_task(runs, task).iter().map(Table::markdown));
@@ -53,6 +56,43 @@ pub fn render(runs: &Collection) -> String {
     text.push_str(&claims_section(runs));
     text.push_str(&time_table(runs));
     text
+}
+
+/// The models of the summary, with what each is given besides the operations.
+const SUMMARY: [(&str, &str); 5] = [
+    ("gnn", "answers"),
+    ("pgn", "answers, masks, pointers"),
+    ("pgn-free", "answers, masks, pointers"),
+    ("pgn-free-2", "answers, masks, pointers"),
+    (MACHINE_MODEL, "micro-steps, all views"),
+];
+
+/// F₁ on both of the paper's tasks in one small table, as in the README; `None` where a model of it
+/// has no runs.
+pub fn summary(runs: &Collection) -> Option<String> {
+    let sizes = runs.sizes();
+    let row = |name: &str, given: &str, cells: Vec<Option<Spread>>| {
+        let cells: Vec<String> = cells.into_iter().map(|one| cell(one, Unit::Fraction)).collect();
+        format!("| {name} | {given} | {} |\n", cells.join(" | "))
+    };
+    let heads: Vec<String> = sizes.iter().map(|n| format!("n = {n}")).collect();
+    let mut text = format!("| F₁ | given | {} |\n", heads.join(" | "));
+    text += &format!("| --- | ---{} |\n", " | ---".repeat(sizes.len()));
+    for task in Task::of_paper() {
+        text += &format!("| **{}** |{} |\n", title(task), " |".repeat(sizes.len()));
+        for (model, given) in SUMMARY {
+            runs.of(task, model).next()?;
+            let cells = sizes.iter().map(|&n| runs.f1(task, model, n)).collect();
+            text += &row(&format!("`{model}`"), given, cells);
+        }
+        let paper = sizes.iter().map(|&n| numbers().f1(task, "pgn", n)).collect();
+        text += &row("`pgn` in the paper", "answers, masks, pointers", paper);
+        for (name, f1) in BASELINES {
+            let cells = sizes.iter().map(|&n| f1(runs, task, n)).collect();
+            text += &row(&format!("{name}, no model"), "answers", cells);
+        }
+    }
+    Some(text)
 }
 
 /// The paper's tables for one task. A model that the paper does not have gets a row in the first

@@ -4,12 +4,8 @@
 //! storage-efficiently". Keys change with every operation, so an index lives for one operation; it
 //! pays where many nodes ask for one of many keys.
 //!
-//! | file | what |
-//! | --- | --- |
-//! | `tree.rs` | exact: a tree of blocks, each with bounds on its keys |
-//! | `lsh.rs` | approximate: buckets of keys with equal hashes |
+//! `tree.rs` has the index: a tree of blocks, each with bounds on its keys.
 
-mod lsh;
 mod tree;
 
 use fearless_simd::prelude::*;
@@ -17,7 +13,6 @@ use pgn_structures::Node;
 use rayon::prelude::*;
 
 use crate::{
-    Error,
     attention::Highest,
     kernels::rows::{DOTS, dots},
 };
@@ -29,8 +24,8 @@ use crate::{
 /// use pgn_structures::Operation;
 ///
 /// let model = Model::new(Config::preset("pgn-nm")?, 0)?;
-/// let mut full = model.clone().searching(Search::Full)?.start(3000)?;
-/// let mut exact = model.searching(Search::Exact)?.start(3000)?;
+/// let mut full = model.clone().searching(Search::Full).start(3000)?;
+/// let mut exact = model.searching(Search::Exact).start(3000)?;
 /// let operation = Operation::new(5, 2000);
 /// assert_eq!(full.apply(operation)?.pointers, exact.apply(operation)?.pointers);
 /// # Ok::<(), pgn_engine::Error>(())
@@ -46,53 +41,20 @@ pub enum Search {
     /// By an index of blocks with bounds, from 2,048 nodes on. The pointers are those of
     /// [`Search::Full`].
     Exact,
-    /// By locality-sensitive hashing wherever there are more than a few hundred nodes. Approximate.
-    Lsh(Lsh),
 }
 
-/// Hashing by random hyperplanes (Charikar 2002), with keys lifted to a sphere so that the nearest
-/// is the one with the highest score (Neyshabur & Srebro 2015).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lsh {
-    /// Hash tables; a key is looked at if it shares a bucket with the query in one of them.
-    pub tables: usize,
-    /// Hyperplanes of a table, from 1 to 24.
-    pub bits: usize,
-}
-
-impl Default for Lsh {
-    fn default() -> Self {
-        Lsh { tables: 8, bits: 8 }
-    }
-}
-
-/// As on the command line: `auto`, `full`, `exact`, `lsh:8x8`.
+/// As on the command line: `auto`, `full`, `exact`.
 impl std::fmt::Display for Search {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Search::Auto => f.write_str("auto"),
-            Search::Full => f.write_str("full"),
-            Search::Exact => f.write_str("exact"),
-            Search::Lsh(Lsh { tables, bits }) => write!(f, "lsh:{tables}x{bits}"),
-        }
+        f.write_str(match self {
+            Search::Auto => "auto",
+            Search::Full => "full",
+            Search::Exact => "exact",
+        })
     }
 }
 
 impl Search {
-    /// Whether its numbers make sense.
-    pub(crate) fn check(self) -> Result<(), Error> {
-        match self {
-            Search::Lsh(Lsh { tables, bits })
-                if !(1..=64).contains(&tables) || !(1..=24).contains(&bits) =>
-            {
-                Err(Error::Input(format!(
-                    "LSH has {tables} tables of {bits} bits; expected 1 to 64 tables of 1 to 24 bits"
-                )))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Whether an index is built for so many queries and keys.
     fn pays(self, queries: usize, keys: usize) -> bool {
         match self {
@@ -100,7 +62,6 @@ impl Search {
             Search::Auto => keys >= 12_288 && queries >= 128,
             Search::Full => false,
             Search::Exact => keys >= 2048 && queries >= 128,
-            Search::Lsh(_) => keys >= 384,
         }
     }
 }
@@ -110,7 +71,6 @@ impl Search {
 pub struct Finder {
     pub search: Search,
     tree: tree::Tree,
-    tables: lsh::Tables,
 }
 
 impl Finder {
@@ -134,30 +94,15 @@ impl Finder {
         }
         let each = best.len().div_ceil(8 * rayon::current_num_threads()).max(8);
         let parts = q.par_chunks(each * w).zip(best.par_chunks_mut(each)).with_max_len(1);
-        match self.search {
-            Search::Lsh(lsh) => {
-                let tables = &mut self.tables;
-                tables.build(simd, lsh, w, keys);
-                let tables = &*tables;
-                parts.for_each(|(q, best)| {
-                    simd.vectorize(
-                        #[inline(always)]
-                        || tables.find(simd, w, q, keys, best),
-                    );
-                });
-            }
-            _ => {
-                let tree = &mut self.tree;
-                tree.build(w, keys);
-                let tree = &*tree;
-                parts.for_each(|(q, best)| {
-                    simd.vectorize(
-                        #[inline(always)]
-                        || tree.find(simd, w, q, keys, best),
-                    );
-                });
-            }
-        }
+        let tree = &mut self.tree;
+        tree.build(w, keys);
+        let tree = &*tree;
+        parts.for_each(|(q, best)| {
+            simd.vectorize(
+                #[inline(always)]
+                || tree.find(simd, w, q, keys, best),
+            );
+        });
         true
     }
 }
@@ -280,25 +225,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn hashing_finds_most() {
-        let (w, n) = (32, 2000);
-        let mut rng = Rng::new([3; 4]);
-        let keys = &shapes(w, n)[0];
-        // Queries near a key, as long as the others: that key is the best, or one like it.
-        let q: Vec<f32> = keys[..300 * w].iter().map(|x| x + 0.2 * rng.unit_f32()).collect();
-        let before = vec![0; 300];
-        let right = |lsh: Lsh| {
-            let ours = found(Search::Lsh(lsh), w, &q, keys, &before);
-            let each = q.chunks_exact(w).zip(ours);
-            each.filter(|(q, ours)| by_hand(w, q, keys, 0) == *ours).count()
-        };
-        let (few, many) = (right(Lsh { tables: 1, bits: 12 }), right(Lsh { tables: 32, bits: 6 }));
-        assert!(many > 290, "{many} of 300 with 32 tables of 6 bits");
-        assert!(few < many, "{few} with one table of 12 bits, {many} with 32 of 6");
-        assert!(Search::Lsh(Lsh { tables: 0, bits: 8 }).check().is_err());
-        assert!(Search::Lsh(Lsh { tables: 8, bits: 25 }).check().is_err());
     }
 }

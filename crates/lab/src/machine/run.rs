@@ -8,8 +8,8 @@ use pgn_structures::Task;
 
 use super::{MachineCertificate, built_in};
 use crate::{
-    Error, MachineConfig, Result, Results, config::is_machine, files, is_finished,
-    run::check_is_run, seal,
+    Error, MachineConfig, Result, Results, config::is_machine, files, is_finished, json_checksum,
+    run::check_is_run,
 };
 
 /// A trained machine: program, network and how it was trained.
@@ -148,7 +148,7 @@ impl MachineRun {
     pub fn certify_in(&self, dir: &Path) -> Result<MachineCertificate> {
         let certificate = self.certify()?;
         let path = dir.join(files::CERTIFICATE);
-        files::write(&path, &seal::add(files::json_bytes(&path, &certificate)?))?;
+        files::write(&path, &json_checksum::add(files::json_bytes(&path, &certificate)?))?;
         Ok(certificate)
     }
 

@@ -10,10 +10,10 @@ const BEFORE: &[u8] = b",\n  \"crc32c\": \"";
 const AFTER: &[u8] = b"\"\n}\n";
 /// Hexadecimal digits of the checksum.
 const DIGITS: usize = 8;
-/// Bytes of the whole seal.
+/// Bytes of the checksum with what stands around it.
 const SIZE: usize = BEFORE.len() + DIGITS + AFTER.len();
 
-/// Adds a seal to an indented JSON object.
+/// Adds a checksum to an indented JSON object.
 pub(crate) fn add(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.ends_with(b"\n}\n") {
         bytes.truncate(bytes.len() - 3);
@@ -23,15 +23,15 @@ pub(crate) fn add(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Refuses bytes whose seal does not fit them.
+/// Refuses bytes whose checksum does not fit them.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), String> {
-    let Some((body, seal)) = bytes.split_last_chunk::<SIZE>() else { return Ok(()) };
-    let (before, rest) = seal.split_at(BEFORE.len());
+    let Some((body, end)) = bytes.split_last_chunk::<SIZE>() else { return Ok(()) };
+    let (before, rest) = end.split_at(BEFORE.len());
     let (digits, after) = rest.split_at(DIGITS);
     let fitting = before.iter().zip(BEFORE).chain(after.iter().zip(AFTER)).filter(|(a, b)| a == b);
     let fitting = fitting.count();
     let fixed = BEFORE.len() + AFTER.len();
-    // Damage may be in the seal itself: what has most of its bytes is meant to be one.
+    // Damage may be in the checksum itself: what has most of its bytes is meant to be one.
     if fitting * 4 < fixed * 3 {
         return Ok(());
     }
