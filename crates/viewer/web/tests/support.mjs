@@ -30,11 +30,16 @@ export const line = (epoch, change = {}) => `${JSON.stringify({
   validation: { f1: 1 - 0.5 / epoch, precision: 0.5, recall: 0.5, accuracy: 1 - 0.4 / epoch, sequences_right: 0, pointer_accuracy: 0.7, mask_accuracy: 0.9, answers_1: 0.5, f1_always_1: 0.5, f1_always_0: 0, ...change },
 })}\n`;
 
+/** The results of a built-in model without checksums, so that tests can change its other files. */
+export const editableResults = (task) => readFileSync(join(viewer, 'models', task, 'results.json'), 'utf8')
+  .replace(/,\n  "files": \{[^}]*\}/, '').replace(/,\n  "crc32c": "[0-9a-f]+"/, '');
+
 /** A finished run in `folder`, a copy of a built-in model. */
 export function copyRun(folder, name, task, epochs = 40) {
   const run = join(folder, name);
   mkdirSync(run, { recursive: true });
-  for (const file of ['config.toml', 'results.json', 'model.safetensors']) cpSync(join(viewer, 'models', task, file), join(run, file));
+  for (const file of ['config.toml', 'model.safetensors']) cpSync(join(viewer, 'models', task, file), join(run, file));
+  writeFileSync(join(run, 'results.json'), editableResults(task));
   writeFileSync(join(run, 'metrics.jsonl'), Array.from({ length: epochs }, (_, i) => line(i + 1)).join(''));
   return run;
 }

@@ -43,7 +43,7 @@ test('five scenes, each of them live', async (t) => {
   });
   await filled();
   const tables = await scene(5).locator('table').evaluateAll((all) => all.map((table) => [table.caption.textContent, [...table.tBodies[0].rows].map((row) => row.cells[0].textContent)]));
-  assert.deepEqual(tables.map(([title]) => title), ['Disjoint-set union', 'Link/cut tree', 'Disjoint-set union, ordered', 'Rooted forest'].map((title) => `${title}, test sequence 0`));
+  assert.deepEqual(tables.map(([title]) => title), ['Disjoint-set union', 'Link/cut tree', 'Disjoint-set union, ordered', 'Rooted forest', 'Splay tree', 'Pairing heap'].map((title) => `${title}, test sequence 0`));
   assert.deepEqual(tables[0][1], ['pgn the paper’s', 'pgn-free trained freely', 'pgn-machine certified', 'always answer 1']);
   // The numbers are those of the replays.
   const cell = scene(5).locator('table').nth(1).locator('tbody tr').nth(1).locator('td').nth(3);

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { suite, viewer } from '../support.mjs';
+import { suite, viewer, editableResults } from '../support.mjs';
 
 const s = suite((folder) => {
   const models = ['pgn', 'gnn', 'deepsets', 'dgm', 'supgnn'];
@@ -13,9 +13,10 @@ const s = suite((folder) => {
     const model = models[Math.floor(index / 2) % 5];
     const run = join(folder, task, model, `seed-${Math.floor(index / 10)}`);
     mkdirSync(run, { recursive: true });
-    const text = (file) => readFileSync(join(viewer, 'models', task, file), 'utf8').replaceAll('"pgn"', `"${model}"`);
-    writeFileSync(join(run, 'config.toml'), text('config.toml').replace('seed = 0', `seed = ${Math.floor(index / 10)}`));
-    writeFileSync(join(run, 'results.json'), text('results.json').replace('"seed": 0', `"seed": ${Math.floor(index / 10)}`));
+    const text = (contents) => contents.replaceAll('"pgn"', `"${model}"`);
+    const config = readFileSync(join(viewer, 'models', task, 'config.toml'), 'utf8');
+    writeFileSync(join(run, 'config.toml'), text(config).replace('seed = 0', `seed = ${Math.floor(index / 10)}`));
+    writeFileSync(join(run, 'results.json'), text(editableResults(task)).replace('"seed": 0', `"seed": ${Math.floor(index / 10)}`));
   }
   cpSync(join(viewer, 'models/dsu'), join(folder, 'one'), { recursive: true });
 });
