@@ -195,18 +195,18 @@ test('a machine’s learning curves, what it was trained on, and its certificate
   const page = await s.open(t, '#/run?id=run:machines/heap');
   const charts = page.locator('.chart:visible');
   await charts.first().getByText(/^epoch 800: total 0\.0012/).waitFor();
-  assert.deepEqual(await charts.locator('figcaption').allTextContents(), ['Training losses', 'Training views right']);
+  assert.deepEqual(await charts.locator('figcaption').allTextContents(), ['Training losses', 'Training views right', 'Learning rate']);
   await charts.nth(1).getByText('epoch 800: views right 1.00').waitFor();
   assert.ok(await charts.first().getByLabel('logarithmic').isChecked(), 'three decades fit a logarithmic axis only');
   const card = page.getByRole('region', { name: 'Model card' });
   assert.match(await card.textContent(), /Pairing heap \(heap\).*every view that is consistent with the program’s invariants/);
   assert.equal(await card.getByText('heap', { exact: true }).locator('xpath=self::code').count(), 1, 'code in a certificate is code, without backticks');
-  // Its operations are not queries on two nodes, so there is no rollout, but it can be stepped through.
-  assert.equal(await page.locator('main').getByRole('link', { name: 'Rollout' }).count(), 0);
+  // Its program is a task, so it can be rolled out as well as stepped through.
+  assert.ok(await page.locator('main').getByRole('link', { name: 'Rollout' }).count() > 0);
   await page.getByRole('link', { name: 'Step by step' }).last().click();
   await page.getByRole('heading', { name: 'Step by step', level: 1 }).waitFor();
-  await page.goto(`${s.base}/#/rollout?model=run:machines/heap`);
-  await page.getByRole('alert').getByText('machines/heap has no rollout').waitFor();
+  await page.goto(`${s.base}/#/rollout?model=run:machines/heap&nodes=20&step=14`);
+  await page.locator('.player .counter').first().getByText('step 14 of 30', { exact: true }).waitFor();
   // In comparisons it has the share of its views that are right.
   await page.goto(`${s.base}/#/compare?task=dsu&measure=views`);
   await page.locator('.chart').getByText(/^epoch 800: pgn-machine 1\.00$/).waitFor();
