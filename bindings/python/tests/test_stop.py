@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,13 +195,12 @@ INTERRUPTED = """
         "rollout": lambda: model.rollout(small),
         "test": lambda: model.test(1000, count=100),
     }[sys.argv[1]]
-    work_started = time.monotonic()
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
         work()
         print("finished")
     except KeyboardInterrupt:
-        print("interrupted", time.monotonic() - work_started)
+        print("interrupted")
 """
 
 
@@ -212,9 +210,8 @@ def test_ctrl_c_interrupts_work(what: str) -> None:
         [sys.executable, "-c", textwrap.dedent(INTERRUPTED), what],
         capture_output=True, text=True, timeout=300,
     )
-    assert done.stdout.startswith("interrupted"), done.stdout + done.stderr
-    # Half a second until the signal; the rest is for a busy machine.
-    assert float(done.stdout.split()[1]) < 20
+    # All of it takes minutes where nobody interrupts it, and then prints "finished".
+    assert done.stdout == "interrupted\n", done.stdout + done.stderr
 
 
 RETURNED = """
@@ -298,12 +295,3 @@ def test_evaluate_has_what_test_has(model: pgn.Model) -> None:
     evaluated = model.evaluate(data)
     assert evaluated == tested and "counting_f1" in tested
     assert evaluated.counting_f1 == model.rollout(data).score(data).counting_f1
-
-
-def test_short_work_does_not_wait_for_signals() -> None:
-    # Signals are listened for every 0.05 s; what is done earlier is returned at once.
-    pgn.sample("dsu", nodes=4, count=1)
-    started = time.monotonic()
-    for _ in range(200):
-        pgn.sample("dsu", nodes=4, count=1)
-    assert time.monotonic() - started < 200 * 0.05
