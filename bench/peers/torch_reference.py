@@ -301,7 +301,7 @@ def step(spec: Spec, w, e, h, pointers, edges=None, kinks=None):
 
 
 def chacha8(key: tuple[int, int, int, int], words: int) -> list[int]:
-    """The first words of the stream with this key, as docs/formats.md has it (up to 16)."""
+    """The first words of the stream with this key, as docs/reference.md has it (up to 16)."""
     part = lambda number: [number & 0xFFFFFFFF, number >> 32]
     start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574]
     start += [word for number in key for word in part(number)] + [0] * 4

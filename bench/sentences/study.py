@@ -1,11 +1,11 @@
 """Sentences of the paper that can be measured, each with a small table.
 
     python bench/sentences/study.py run --pgn target/release/pgn --out runs/sentences
-    python bench/sentences/study.py gather --out runs/sentences --into results/sentences.json
-    python bench/sentences/study.py table results/sentences.json docs/sentences.md
+    python bench/sentences/study.py gather --out runs/sentences --into results/studies/sentences.json
+    python bench/sentences/study.py table results/studies/sentences.json results/studies/sentences.md
 
 `run` trains every variant below that is not finished yet, two runs at a time on one thread each;
-`--only lct/pgn` trains some of them, `--known results/sentences.json` leaves out what that file has.
+`--only lct/pgn` trains some of them, `--known results/studies/sentences.json` leaves out what that file has.
 `gather` adds what came out to the data. `table` puts it into the document, between its markers.
 Nothing but Python is needed.
 

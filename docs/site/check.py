@@ -31,7 +31,7 @@ def main() -> int:
                 continue
             path, _, anchor = link.partition("#")
             target = (ROOT / name).parent / path if path else ROOT / name
-            generated = name.startswith("docs/") and path == "commands.md"
+            generated = name.startswith("docs/") and path in ("commands.md", "page/index.html")
             if not target.exists() and not generated:
                 wrong.append(f"{name}: {link} does not exist")
             elif anchor and target.suffix == ".md" and anchor not in anchors(target):

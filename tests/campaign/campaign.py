@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import functools
 import os
 import random
 import shutil
@@ -27,6 +28,7 @@ from damage import Files
 
 
 FILES = "a damaged file"
+FLIPS = "a flipped bit in a finished run"
 REQUESTS = "a hostile request"
 
 
@@ -70,6 +72,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="for all parts together")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kills", type=int, default=0, help="at the least, of each kind")
+    parser.add_argument("--flips", type=int, default=0, help="at the least")
     parser.add_argument("--failures", type=int, default=0, help="at the least")
     parser.add_argument(
         "--answer-within", type=float, default=2, metavar="SECONDS",
@@ -103,6 +106,9 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
         ("a signal at a random moment", crashes.signal_at_random_moments, 0, work),
         ("several processes on a directory", crashes.several_at_once, 0, work[:3]),
     ]
+    if crashes.has_machines():
+        several = functools.partial(crashes.several_at_once, machines=True)
+        parts.append(("several machines on a directory", several, 0, work[:3]))
     if strace:
         parts += [
             ("kill -9 at a system call", crashes.kill_at_a_call, options.kills, work),
@@ -112,7 +118,8 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
         print("strace is not installed: no kills and failures at system calls", file=sys.stderr)
     wanted = lambda title: options.only in title
     parts = [part for part in parts if wanted(part[0])]
-    share = options.seconds / max(1, len(parts) + wanted(FILES) + wanted(REQUESTS))
+    last = [wanted(FILES), wanted(FLIPS), wanted(REQUESTS)]
+    share = options.seconds / max(1, len(parts) + sum(last))
     for title, act, least, loads in parts:
         row = Row(title)
         rows.append(row)
@@ -122,7 +129,7 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
 
         until(share, options.jobs, f"{options.seed}-{title}", least, lambda: row.tried, one)
 
-    if not wanted(FILES) and not wanted(REQUESTS):
+    if not any(last):
         return rows
     files = Files(program, folder)
     row = Row(FILES)
@@ -136,6 +143,16 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
     if wanted(FILES):
         rows.append(row)
         until(share, options.jobs, f"{options.seed}-files", 0, lambda: row.tried, damage)
+    if wanted(FLIPS):
+        flips = Row(FLIPS)
+        rows.append(flips)
+
+        def flip(rng: random.Random, number: int) -> None:
+            files.flip_one(copies[number // 1_000_000], rng, flips)
+
+        until(
+            share, options.jobs, f"{options.seed}-flips", options.flips, lambda: flips.tried, flip
+        )
     if not wanted(REQUESTS):
         return rows
     row, held = Row(REQUESTS), Row("a half-open connection")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -95,6 +96,14 @@ class Program:
     def run(self, here: Path, *arguments: str, before: list[str] | None = None) -> Ended:
         return self.start(here, *arguments, before=before).wait()
 
+    def output(self, here: Path, *arguments: str) -> tuple[int, bytes]:
+        """The exit code and what was printed, but for times."""
+        ended = subprocess.run(
+            [self.pgn, *arguments], cwd=here, env=self.environment, capture_output=True,
+            timeout=HUNG,
+        )
+        return ended.returncode, re.sub(rb"[\d.]+ s\b", b"", ended.stdout)
+
 
 class Process:
     """A child whose CPU time and memory are measured."""
@@ -172,7 +181,8 @@ def leftovers(folder: Path) -> list[str]:
         if path.name == ".lock" or path.name.startswith(".stderr-"):
             return False
         young = time.time() - path.stat().st_mtime < 60
-        return not (young and path.name.startswith((".claim-", ".expired-")))
+        parts = path.relative_to(folder).parts
+        return not (young and any(part.startswith((".claim-", ".expired-")) for part in parts))
 
     return [str(path.relative_to(folder)) for path in folder.rglob(".*") if counts(path)]
 

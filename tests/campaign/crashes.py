@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def signal_at_random_moments(
     """Asks the command to stop, a few times in a row, then lets it finish."""
     here.mkdir()
     for round_ in range(rng.randrange(1, 4)):
-        number = rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1))
+        number = rng.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1))
         process = work.program.start(here, *work.arguments)
         time.sleep(rng.random() * work.seconds * 1.2)
         process.signal(number)
@@ -202,10 +203,29 @@ def fail_a_call(work: Workload, here: Path, rng: random.Random, row: Row) -> Non
     shutil.rmtree(here)
 
 
-def several_at_once(work: Workload, here: Path, rng: random.Random, row: Row) -> None:
-    """Several processes on one directory; some are killed. One outcome, whoever made it."""
+def elsewhere(number: int) -> list[str]:
+    """What starts a command on a machine of another name."""
+    script = f'hostname host-{number} && exec "$@"'
+    return ["unshare", "--user", "--uts", "--map-root-user", "sh", "-c", script, "sh"]
+
+
+def has_machines() -> bool:
+    """Whether this system allows machines of other names."""
+    if not shutil.which("unshare"):
+        return False
+    return subprocess.run([*elsewhere(0), "true"], capture_output=True).returncode == 0
+
+
+def several_at_once(
+    work: Workload, here: Path, rng: random.Random, row: Row, machines: bool = False
+) -> None:
+    """Several processes on one directory, on machines of their own or on one; some are killed. One
+    outcome, whoever made it."""
     here.mkdir()
-    processes = [work.program.start(here, *work.arguments) for _ in range(rng.randrange(2, 5))]
+    processes = [
+        work.program.start(here, *work.arguments, before=elsewhere(n) if machines else None)
+        for n in range(rng.randrange(2, 5))
+    ]
     for process in processes:
         if rng.random() < 0.4:
             time.sleep(rng.random() * work.seconds)

@@ -92,6 +92,23 @@ def mutate(path: Path, rng: random.Random) -> bytes:
             return mutate_text(data.decode(), rng).encode(errors="surrogatepass")
 
 
+#: Finished runs, and commands that read them without writing there.
+FINISHED = {
+    "run": [
+        "eval run --count 1",
+        "analyse run",
+        "rollout run --ops operations.csv --nodes 6",
+        "report run --out report.html --force",
+    ],
+    "student": ["eval student --count 1", "rollout student --ops operations.csv --nodes 6"],
+    "machine": [
+        "eval machine --nodes 6 --count 1 --mode network",
+        "rollout machine --ops operations.csv --nodes 6 --mode compiled",
+        "compile machine --emit rust",
+        "check machine",
+    ],
+}
+
 #: Where every graph and every problem of the judge is read from.
 GRAPHS = {
     "roads.gr": "c roads\np sp 4 3\na 1 2 2.5\na 2 3 1\na 3 4 4\n",
@@ -115,11 +132,13 @@ class Files:
 
     def __init__(self, program: Program, folder: Path) -> None:
         self.program, self.folder = program, folder / "files"
+        #: What commands print of the intact runs.
+        self.printed: dict[tuple[str, ...], tuple[int, bytes]] = {}
         self.folder.mkdir()
         self.make()
         again = ["train", "--out", "run", *SMALL]
         unfinished = ["train", "--out", "half", *SMALL]
-        report = ["report", "run", "--out", "report.html"]
+        report = ["report", "run", "--out", "report.html", "--force"]
         tables = ["reproduce", "--tables", "grid"]
         one = ["--count", "1"]
         self.readers = [
@@ -132,7 +151,7 @@ class Files:
             Reader("run/metrics.jsonl", *again, sealed=True),
             Reader("run/metrics.jsonl", *report, sealed=True),
             Reader("run/checkpoint.safetensors", *again, sealed=True),
-            Reader("run/events.out.tfevents.pgn", *again, sealed=True),
+            Reader("run/events.out.tfevents.pgn", *again),
             Reader("half/config.toml", *unfinished, sealed=True),
             Reader("half/checkpoint.safetensors", *unfinished, sealed=True),
             Reader("half/metrics.jsonl", *unfinished),
@@ -214,6 +233,32 @@ class Files:
                 shutil.copy(file, folder / "run" / file.name)
         for name in ("runs.json", "tables.md"):
             shutil.copy(self.folder / "grid" / name, folder / "grid" / name)
+
+    def flip_one(self, folder: Path, rng: random.Random, row: Row) -> None:
+        """Flips a bit of a finished run: every command refuses it, or prints what it printed."""
+        run = rng.choice(list(FINISHED))
+        path = rng.choice(self.files_of(run))
+        whole = (folder / path).read_bytes()
+        bit = rng.randrange(8 * len(whole))
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        command = rng.choice(FINISHED[run]).split()
+        if (run, *command) not in self.printed:
+            self.printed[run, *command] = self.program.output(folder, *command)
+        before = self.printed[run, *command]
+        (folder / path).write_bytes(bytes(data))
+        after = self.program.output(folder, *command)
+        (folder / path).write_bytes(whole)
+        row.tried += 1
+        same = after == before
+        row.count("printed the same" if same else "said so" if after[0] == 1 else "wrong")
+        if not same and after[0] != 1:
+            row.trouble(f"bit {bit} of {path} flipped: {' '.join(command)} printed something else")
+
+    def files_of(self, run: str) -> list[str]:
+        """The files of a run, but for the lock."""
+        files = sorted(path for path in (self.folder / run).rglob("*") if path.is_file())
+        return [str(path.relative_to(self.folder)) for path in files if path.name != ".lock"]
 
     def try_one(self, folder: Path, rng: random.Random, row: Row) -> None:
         """Damages one file and lets a command read it."""

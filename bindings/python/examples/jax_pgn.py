@@ -115,12 +115,13 @@ def step(
     # Equation 1; with processor "fresh" nothing is carried from one operation to the next.
     known = [e, h] if network.get("processor", "once") == "once" else [e]
     z = dense(params["encoder"], jnp.concatenate(known, axis=1))
-    k = z.shape[1]
-    # max over j of ReLU(aᵢ + bⱼ), which is ReLU(aᵢ + max over j of bⱼ): equation 8.
-    a = z @ params["message"]["kernel"][:k] + params["message"]["bias"]
-    b = z @ params["message"]["kernel"][k:]
-    m = jax.nn.relu(a + heard(network["graph"], b, pointers))
-    h = jax.nn.relu(dense(params["update"], jnp.concatenate([z, m], axis=1)))  # equation 2
+    k, h = z.shape[1], z
+    for _ in range(network.get("layers", 1)):
+        # max over j of ReLU(aᵢ + bⱼ), which is ReLU(aᵢ + max over j of bⱼ): equation 8.
+        a = h @ params["message"]["kernel"][:k] + params["message"]["bias"]
+        b = h @ params["message"]["kernel"][k:]
+        m = jax.nn.relu(a + heard(network["graph"], b, pointers))
+        h = jax.nn.relu(dense(params["update"], jnp.concatenate([h, m], axis=1)))  # equation 2
     zh = jnp.concatenate([z, h], axis=1)
     out = {"query_logits": dense(params["decoder"], zh.max(axis=0))[0]}  # equation 3
     moved = jnp.ones(pointers.shape, bool)
@@ -170,20 +171,22 @@ def rollouts(
 
 
 def losses(params: Params, network: Network, batch: Arrays) -> Array:
-    """The paper's loss, teacher-forced: differentiate it and train on."""
-    names = ("priorities", "operands", "pointers", "masks")
+    """The paper's loss, teacher-forced or free: differentiate it and train on."""
+    truth = ("pointers", "masks") if network["forcing"] == "teacher" else ()
+    names = ("priorities", "operands", *truth)
     out = rollouts(params, network, *(batch[name] for name in names))
 
     def bce(logits: Array, truth: Array) -> Array:
-        return jnp.mean(jnp.logaddexp(0, logits) - truth * logits)
+        return jnp.logaddexp(0, logits) - truth * logits
 
-    total = bce(out["query_logits"], batch["answers"])
+    total = jnp.mean(bce(out["query_logits"], batch["answers"]))
     if "mask_logits" in out:
-        total += bce(out["mask_logits"], batch["masks"])
+        weight = jnp.where(batch["masks"] == 0, network["visited_weight"], 1)
+        total += jnp.mean(weight * bce(out["mask_logits"], batch["masks"]))
     if "pointer_scores" in out:
         log_alpha = jax.nn.log_softmax(out["pointer_scores"])
         hits = jnp.take_along_axis(log_alpha, batch["pointers"][..., None], axis=-1)[..., 0]
-        total -= jnp.mean(jnp.where(batch["masks"] == 0, hits, 0))
+        total -= network["losses"]["pointers"] * jnp.mean(jnp.where(batch["masks"] == 0, hits, 0))
     return total
 
 

@@ -72,11 +72,13 @@ def step(
     known = [e, h] if network.get("processor", "once") == "once" else [e]
     z = linear(weights, "encoder", np.concatenate(known, axis=1))
     n = len(z)
-    pairs = np.concatenate([np.repeat(z[:, None], n, 1), np.repeat(z[None], n, 0)], axis=2)
-    messages = relu(linear(weights, "message", pairs))
     heard = neighbours(network, pointers)[:, :, None]
-    m = np.where(heard, messages, 0).max(axis=1)  # equation 8; messages are at least 0
-    h = relu(linear(weights, "update", np.concatenate([z, m], axis=1)))  # equation 2
+    h = z
+    for _ in range(network.get("layers", 1)):
+        pairs = np.concatenate([np.repeat(h[:, None], n, 1), np.repeat(h[None], n, 0)], axis=2)
+        messages = relu(linear(weights, "message", pairs))
+        m = np.where(heard, messages, 0).max(axis=1)  # equation 8; messages are at least 0
+        h = relu(linear(weights, "update", np.concatenate([h, m], axis=1)))  # equation 2
     zh = np.concatenate([z, h], axis=1)
     logit = linear(weights, "decoder", zh.max(axis=0))[0]  # equation 3: max z, then max h
     masks = linear(weights, "mask", zh)[:, 0] if "mask.weight" in weights else None  # equation 4

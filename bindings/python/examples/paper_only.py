@@ -1,4 +1,4 @@
-"""The examples compute the paper's network; settings beyond it are refused, not ignored."""
+"""The examples compute the paper's network, in several layers too; other settings beyond it are refused, not ignored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 #: What the examples read, or what does not change what a trained network computes. Other keys are
 #: in a config only where they are not as in the paper.
 KNOWN = {"k", "inputs", "graph", "pointers", "attention_input", "candidates", "processor", "losses",
-         "forcing", "initialisation"}
+         "forcing", "initialisation", "visited_weight", "layers"}
 
 
 def check(network: Mapping[str, Any]) -> None:

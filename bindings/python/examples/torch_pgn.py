@@ -118,12 +118,13 @@ class PGN(nn.Module):
         for t in range(operands.shape[1]):
             e = self.features(priorities, pointers, operands[:, t])
             z = self.encoder(torch.cat([e, h], dim=2) if self.carries else e)  # equation 1
-            # max over j of ReLU(aᵢ + bⱼ), which is ReLU(aᵢ + max over j of bⱼ).
-            k = z.shape[2]
-            a = z @ self.message.weight[:, :k].T + self.message.bias
-            b = z @ self.message.weight[:, k:].T
-            m = torch.relu(a + self.heard(b, pointers))
-            h = torch.relu(self.update(torch.cat([z, m], dim=2)))  # equation 2
+            k, h = z.shape[2], z
+            for _ in range(self.network.get("layers", 1)):
+                # max over j of ReLU(aᵢ + bⱼ), which is ReLU(aᵢ + max over j of bⱼ).
+                a = h @ self.message.weight[:, :k].T + self.message.bias
+                b = h @ self.message.weight[:, k:].T
+                m = torch.relu(a + self.heard(b, pointers))
+                h = torch.relu(self.update(torch.cat([h, m], dim=2)))  # equation 2
             zh = torch.cat([z, h], dim=2)
             out["query_logits"].append(self.decoder(zh.amax(dim=1))[:, 0])  # equation 3
             moved = torch.ones_like(pointers, dtype=torch.bool)
@@ -147,18 +148,30 @@ class PGN(nn.Module):
         return {name: torch.stack(steps, dim=1) for name, steps in out.items()}
 
 
-def losses(out: dict[str, Tensor], batch: dict[str, Tensor]) -> Tensor:
-    """The paper's loss on a teacher-forced run of `PGN`."""
+def losses(
+    out: dict[str, Tensor], batch: dict[str, Tensor], network: Mapping[str, Any]
+) -> Tensor:
+    """The paper's loss on a run of `PGN`, teacher-forced or free."""
     bce = nn.functional.binary_cross_entropy_with_logits
     total = bce(out["query_logits"], batch["answers"])
     if "mask_logits" in out:
-        total = total + bce(out["mask_logits"], batch["masks"])
+        weight = torch.where(batch["masks"] == 0, network["visited_weight"], 1.0)
+        total = total + bce(out["mask_logits"], batch["masks"], weight)
     if "pointer_scores" in out:
         entropy = nn.functional.cross_entropy(
             out["pointer_scores"].flatten(0, 2), batch["pointers"].flatten(), reduction="none"
         )
-        total = total + torch.where(batch["masks"].flatten() == 0, entropy, 0).mean()
+        visited = torch.where(batch["masks"].flatten() == 0, entropy, 0).mean()
+        total = total + network["losses"]["pointers"] * visited
     return total
+
+
+def forced(batch: Mapping[str, Tensor], network: Mapping[str, Any]) -> dict[str, Tensor]:
+    """What `PGN` is given in training: the truth, unless it reads its own pointers and masks."""
+    given = {name: batch[name] for name in ("priorities", "operands")}
+    if network["forcing"] == "teacher":
+        given |= {"given": batch["pointers"], "given_masks": batch["masks"]}
+    return given
 
 
 def main(run: str) -> None:

@@ -46,9 +46,9 @@ def adam(
 
 
 @cache
-def compiled(task: str) -> tuple[Any, Any]:
+def compiled(task: str, name: str) -> tuple[Any, Any]:
     """Some epochs of training, and rollouts; compiled once for all seeds."""
-    settings = pgn.config(task, "pgn")
+    settings = pgn.config(task, name)
     network, rate, clip = settings["network"], settings["learning_rate"], settings["clip"]
 
     @partial(jax.jit, static_argnames="count")
@@ -65,10 +65,10 @@ def compiled(task: str) -> tuple[Any, Any]:
     return some_epochs, jax.jit(partial(rollouts, network=network))
 
 
-def train(task: str, seed: int, epochs: int) -> dict[str, Any]:
+def train(task: str, seed: int, epochs: int, name: str = "pgn") -> dict[str, Any]:
     """The best weights on validation."""
-    some_epochs, roll_out = compiled(task)
-    start = pgn.train(task, "pgn", seed, epochs=0, test_nodes=[])
+    some_epochs, roll_out = compiled(task, name)
+    start = pgn.train(task, name, seed, epochs=0, test_nodes=[])
     params = parameters(start)
     batch = dataset(pgn.sample(task, nodes=20, count=70, seed=seed))
     validation = pgn.sample(task, nodes=20, count=35, seed=seed, split="validation")
@@ -79,7 +79,7 @@ def train(task: str, seed: int, epochs: int) -> dict[str, Any]:
     for done in range(0, epochs, EVALUATE_EVERY):
         params, state = some_epochs(params, state, batch, min(EVALUATE_EVERY, epochs - done))
         out = roll_out(params, priorities=questions["priorities"], operands=questions["operands"])
-        f1 = pgn.score(validation, query_logits=out["query_logits"], counting=False).f1
+        f1 = pgn.score(validation, answers=out["query_logits"] > 0, counting=False).f1
         if f1 > best:
             best, kept = f1, params
     return {
@@ -90,12 +90,12 @@ def train(task: str, seed: int, epochs: int) -> dict[str, Any]:
 
 
 def predictor(model: pgn.Model) -> Callable[[pgn.Questions], dict[str, Any]]:
-    params, (_, roll_out) = parameters(model), compiled(model.task)
+    params, (_, roll_out) = parameters(model), compiled(model.task, model.config["model"])
 
     def predict(questions: pgn.Questions) -> dict[str, Any]:
         operands = jnp.asarray(questions.operands.astype("int32"))
         out = roll_out(params, priorities=jnp.asarray(questions.priorities), operands=operands)
-        return {name: np.asarray(out[name]) for name in ("query_logits", "pointers")}
+        return {"answers": out["query_logits"] > 0, "pointers": np.asarray(out["pointers"])}
 
     return predict
 

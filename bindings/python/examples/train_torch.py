@@ -1,6 +1,7 @@
 """A full training loop in PyTorch on our data, scored with `pgn.score`, next to `pgn.train`.
 
     python train_torch.py --task dsu --epochs 1000 --seeds 10 11 12
+    python train_torch.py --task lct --model pgn-free-2
 
 The protocol is that of `pgn.train`: one Adam step per epoch on 70 sequences, with clipped
 gradients; the epoch with the best validation F1 is tested. PyTorch draws the initial weights, from the same
@@ -20,9 +21,7 @@ import pgn
 import torch
 from side_by_side import EVALUATE_EVERY, main
 from torch import Tensor, nn
-from torch_pgn import PGN, Sequences, losses
-
-NAMES = ("priorities", "operands", "pointers", "masks")
+from torch_pgn import PGN, Sequences, forced, losses
 
 
 def batch_of(data: pgn.Dataset) -> dict[str, Tensor]:
@@ -45,15 +44,15 @@ def roll_out(module: PGN, priorities: Any, operands: Any) -> dict[str, Any]:
     """What `pgn.score` is given: a free rollout, which sees priorities and operands only."""
     with torch.no_grad():
         out = module(torch.as_tensor(priorities), torch.as_tensor(operands.astype("int64")))
-    return {name: out[name].numpy() for name in ("query_logits", "pointers")}
+    return {"answers": (out["query_logits"] > 0).numpy(), "pointers": out["pointers"].numpy()}
 
 
 def train(
-    task: str, seed: int, epochs: int, start: pgn.Model | None = None
+    task: str, seed: int, epochs: int, name: str = "pgn", start: pgn.Model | None = None
 ) -> dict[str, Tensor]:
     """The best weights on validation; `start` has the first ones, if given."""
     torch.manual_seed(seed)
-    settings = pgn.config(task, "pgn")
+    settings = pgn.config(task, name)
     if start is None:
         module = PGN(settings["network"])
         initialise(module)
@@ -65,7 +64,7 @@ def train(
     best, kept = -1.0, module.state_dict()
     for epoch in range(1, epochs + 1):
         adam.zero_grad()
-        loss = losses(module(*(batch[name] for name in NAMES)), batch)
+        loss = losses(module(**forced(batch, module.network)), batch, module.network)
         torch.autograd.backward(loss)
         nn.utils.clip_grad_norm_(module.parameters(), settings["clip"])
         adam.step()

@@ -1,6 +1,6 @@
 //! The program, for `python -m pgn` and the script `pgn`.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use anyhow::anyhow;
 use pgn_cli::OwnStructure;
@@ -13,14 +13,14 @@ use crate::{error::Error, user_structure};
 
 /// Runs the program with these arguments, its name first; its exit code. `find` is given the value
 /// of `--structure`; it registers what that names and returns the task's name, whether it is the
-/// program of a machine, and where its class is found.
+/// program of a machine, where its class is found, and what runs say of it.
 #[pyfunction]
 pub fn main(py: Python<'_>, args: Vec<OsString>, find: Py<PyAny>) -> u8 {
     let find = |name: &str| {
         Python::attach(|py| {
             let found = find.bind(py).call1((name,)).and_then(|found| found.extract());
-            let (task, is_program, class) = found.map_err(|error| in_words(py, error))?;
-            Ok(OwnStructure { task, is_program, class })
+            let (task, is_program, class, note) = found.map_err(|error| in_words(py, error))?;
+            Ok(OwnStructure { task, is_program, class, note })
         })
     };
     py.detach(|| pgn_cli::run_with(args, &find))
@@ -35,6 +35,12 @@ fn in_words(py: Python<'_>, error: PyErr) -> anyhow::Error {
     let sentence = anyhow!("--structure cannot be loaded: {error}");
     error.print(py);
     sentence
+}
+
+/// Refuses a run directory of another version of a class.
+#[pyfunction]
+pub fn check_class(run: PathBuf, note: &str, strictly: bool) -> PyResult<()> {
+    Ok(pgn_lab::check_class(&run, note, strictly).map_err(Error::from)?)
 }
 
 /// Makes a class of structures known to the program by its name, which is returned.

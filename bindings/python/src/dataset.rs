@@ -3,62 +3,67 @@
 use std::path::PathBuf;
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArrayMethods, ndarray::Dimension,
 };
-use pgn_structures::{
-    Dataset, Field, FieldRows, Fields, Node, Operation, Sampling, Sequence, Statistics,
-};
+use pgn_structures::{Dataset, Edge, Field, Fields, Node, Operation, Sampling, Statistics};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    error::Error,
+    error::{Error, json},
     pool, user_structure,
-    work::{interruptible, until},
+    work::interruptible,
 };
 
-/// What Python makes its `Dataset` of: task, seed, split, the five arrays, and further ones (kinds,
-/// fields), named as in files.
-type Parts<'py> = (
-    String,
-    u64,
-    &'static str,
-    Bound<'py, PyArray2<f32>>,
-    Bound<'py, PyArray3<Node>>,
-    Bound<'py, PyArray2<u8>>,
-    Bound<'py, PyArray3<u8>>,
-    Bound<'py, PyArray3<Node>>,
-    Bound<'py, PyDict>,
-);
+/// What Python makes its `Dataset` of: task, seed, split, and the arrays, named as in files.
+type Parts<'py> = (String, u64, &'static str, Bound<'py, PyDict>);
 
-/// Moves a set's arrays to Python; only the operands, which are small, are copied.
+/// Moves a set's arrays to Python; only operands and edges, which are small, are copied.
 fn parts(py: Python<'_>, set: Dataset) -> PyResult<Parts<'_>> {
     let (count, ops, nodes) = (set.count(), set.ops, set.nodes);
+    let (pairs, of_nodes) = ([count, ops], [count, ops, nodes]);
     let names: Vec<String> = set.fields.names().collect();
     let (of_pointers, of_bits) = names.split_at(set.fields.pointers.len());
-    let fields = PyDict::new(py);
-    if set.has_kinds() {
-        let kinds: Vec<u8> = set.operations.iter().map(|operation| operation.kind).collect();
-        fields.set_item("kinds", kinds.into_pyarray(py).reshape([count, ops])?)?;
+    let operands: Vec<Node> = set.operations.iter().flat_map(|op| [op.u, op.v]).collect();
+    let kinds: Option<Vec<u8>> =
+        set.has_kinds().then(|| set.operations.iter().map(|operation| operation.kind).collect());
+    let arrays = PyDict::new(py);
+    arrays.set_item("priorities", set.priorities.into_pyarray(py).reshape([count, nodes])?)?;
+    arrays.set_item("operands", operands.into_pyarray(py).reshape([count, ops, 2])?)?;
+    arrays.set_item("answers", set.answers.into_pyarray(py).reshape(pairs)?)?;
+    arrays.set_item("masks", set.masks.into_pyarray(py).reshape(of_nodes)?)?;
+    arrays.set_item("pointers", set.pointers.into_pyarray(py).reshape(of_nodes)?)?;
+    if let Some(kinds) = kinds {
+        arrays.set_item("kinds", kinds.into_pyarray(py).reshape(pairs)?)?;
     }
     for (name, field) in of_pointers.iter().zip(set.fields.pointers) {
-        fields.set_item(name, field.values.into_pyarray(py).reshape([count, ops, nodes])?)?;
+        arrays.set_item(name, field.values.into_pyarray(py).reshape(of_nodes)?)?;
     }
     for (name, field) in of_bits.iter().zip(set.fields.bits) {
-        fields.set_item(name, field.values.into_pyarray(py).reshape([count, ops, nodes])?)?;
+        arrays.set_item(name, field.values.into_pyarray(py).reshape(of_nodes)?)?;
     }
-    let operands: Vec<Node> = set.operations.iter().flat_map(|op| [op.u, op.v]).collect();
-    Ok((
-        set.task,
-        set.seed,
-        set.split.name(),
-        set.priorities.into_pyarray(py).reshape([count, nodes])?,
-        operands.into_pyarray(py).reshape([count, ops, 2])?,
-        set.answers.into_pyarray(py).reshape([count, ops])?,
-        set.masks.into_pyarray(py).reshape([count, ops, nodes])?,
-        set.pointers.into_pyarray(py).reshape([count, ops, nodes])?,
-        fields,
-    ))
+    if !set.edges.is_empty() {
+        let edges = set.edges.len() / count;
+        let ends: Vec<Node> = set.edges.iter().flat_map(|edge| [edge.u, edge.v]).collect();
+        let weights: Vec<f32> = set.edges.iter().map(|edge| edge.weight).collect();
+        arrays.set_item("edges", ends.into_pyarray(py).reshape([count, edges, 2])?)?;
+        arrays.set_item("weights", weights.into_pyarray(py).reshape([count, edges])?)?;
+    }
+    Ok((set.task, set.seed, set.split.name(), arrays))
+}
+
+/// The values of an array, row by row. numpy's own slices of an array in Fortran's order would be
+/// column by column.
+pub fn flat<'a, T: numpy::Element, D: Dimension>(
+    name: &str,
+    array: &'a PyReadonlyArray<'_, T, D>,
+) -> PyResult<&'a [T]> {
+    match array.as_slice() {
+        Ok(values) if array.is_c_contiguous() => Ok(values),
+        _ => Err(PyValueError::new_err(format!(
+            "{name} is not in C order; numpy.ascontiguousarray makes it so"
+        ))),
+    }
 }
 
 /// The attributes of a Python `Dataset`, borrowed.
@@ -75,67 +80,58 @@ pub struct Arrays<'py> {
     fields: Bound<'py, PyDict>,
     bits: Bound<'py, PyDict>,
     kinds: Option<PyReadonlyArray2<'py, u8>>,
+    edges: Option<PyReadonlyArray3<'py, Node>>,
+    weights: Option<PyReadonlyArray2<'py, f32>>,
 }
 
 impl Arrays<'_> {
-    /// \[count, ops, nodes\]
+    /// \[count, ops, nodes\], which all arrays must fit.
     pub fn shape(&self) -> PyResult<[usize; 3]> {
-        let &[count, nodes] = self.priorities.shape() else { return Err(mismatch("priorities")) };
-        let ops = self.answers.shape().get(1).copied().unwrap_or(0);
+        let (count, nodes) = (self.priorities.shape()[0], self.priorities.shape()[1]);
+        let ops = self.answers.shape()[1];
+        let edges = self.weights.as_ref().map_or(0, |weights| weights.shape()[1]);
         for (name, shape, expected) in [
-            ("operands", self.operands.shape(), &[count, ops, 2][..]),
-            ("answers", self.answers.shape(), &[count, ops]),
-            ("masks", self.masks.shape(), &[count, ops, nodes]),
-            ("pointers", self.pointers.shape(), &[count, ops, nodes]),
+            ("operands", Some(self.operands.shape()), &[count, ops, 2][..]),
+            ("answers", Some(self.answers.shape()), &[count, ops]),
+            ("masks", Some(self.masks.shape()), &[count, ops, nodes]),
+            ("pointers", Some(self.pointers.shape()), &[count, ops, nodes]),
+            ("kinds", self.kinds.as_ref().map(|kinds| kinds.shape()), &[count, ops]),
+            ("edges", self.edges.as_ref().map(|edges| edges.shape()), &[count, edges, 2]),
+            ("weights", self.weights.as_ref().map(|weights| weights.shape()), &[count, edges]),
         ] {
-            if shape != expected {
-                return Err(mismatch(name));
+            if let Some(shape) = shape.filter(|&shape| shape != expected) {
+                return Err(PyValueError::new_err(format!(
+                    "{name} has shape {shape:?}; expected {expected:?}"
+                )));
             }
         }
         Ok([count, ops, nodes])
     }
 
-    /// The operations, which numpy holds as plain numbers.
-    pub fn operations(&self) -> PyResult<Vec<Operation>> {
-        operations(&self.operands, self.kinds.as_ref())
-    }
-
-    /// All sequences, borrowed from the arrays and `operations`.
-    pub fn sequences<'a>(&'a self, operations: &'a [Operation]) -> PyResult<Vec<Sequence<'a>>> {
-        let [count, ops, n] = self.shape()?;
-        let (priorities, answers) = (self.priorities.as_slice()?, self.answers.as_slice()?);
-        let (masks, pointers) = (self.masks.as_slice()?, self.pointers.as_slice()?);
-        Ok((0..count)
-            .map(|i| Sequence {
-                priorities: &priorities[i * n..][..n],
-                operations: &operations[i * ops..][..ops],
-                answers: &answers[i * ops..][..ops],
-                masks: &masks[i * ops * n..][..ops * n],
-                pointers: &pointers[i * ops * n..][..ops * n],
-                // No model reads them.
-                fields: FieldRows::NONE,
-                edges: &[],
-            })
-            .collect())
-    }
-
     /// A set with memory of its own, every value checked.
     pub fn to_dataset(&self) -> PyResult<Dataset> {
         let [_, ops, nodes] = self.shape()?;
+        let edges = match (&self.edges, &self.weights) {
+            (Some(edges), Some(weights)) => {
+                let (ends, _) = flat("edges", edges)?.as_chunks();
+                let weights = flat("weights", weights)?;
+                ends.iter().zip(weights).map(|(&[u, v], &weight)| Edge { u, v, weight }).collect()
+            }
+            _ => Vec::new(),
+        };
         let set = Dataset {
             task: self.task.clone(),
             seed: self.seed,
             split: self.split.parse().map_err(Error::from)?,
             nodes,
             ops,
-            priorities: self.priorities.as_slice()?.to_vec(),
-            operations: self.operations()?,
-            answers: self.answers.as_slice()?.to_vec(),
-            masks: self.masks.as_slice()?.to_vec(),
-            pointers: self.pointers.as_slice()?.to_vec(),
+            priorities: flat("priorities", &self.priorities)?.to_vec(),
+            operations: operations(&self.operands, self.kinds.as_ref())?,
+            answers: flat("answers", &self.answers)?.to_vec(),
+            masks: flat("masks", &self.masks)?.to_vec(),
+            pointers: flat("pointers", &self.pointers)?.to_vec(),
             fields: Fields { pointers: fields(&self.fields)?, bits: fields(&self.bits)? },
-            // Python's data sets hold no input graphs.
-            edges: Vec::new(),
+            edges,
         };
         set.check().map_err(Error::from)?;
         Ok(set)
@@ -147,14 +143,11 @@ fn operations(
     operands: &PyReadonlyArray3<'_, Node>,
     kinds: Option<&PyReadonlyArray2<'_, u8>>,
 ) -> PyResult<Vec<Operation>> {
-    let (pairs, _) = operands.as_slice()?.as_chunks();
+    let (pairs, _) = flat("operands", operands)?.as_chunks();
     let kinds = match kinds {
         None => vec![0; pairs.len()],
-        Some(kinds) => kinds.as_slice()?.to_vec(),
+        Some(kinds) => flat("kinds", kinds)?.to_vec(),
     };
-    if kinds.len() != pairs.len() {
-        return Err(mismatch("kinds"));
-    }
     let pairs = pairs.iter().zip(kinds);
     Ok(pairs.map(|(&[u, v], kind)| Operation::of_kind(kind, u, v)).collect())
 }
@@ -162,14 +155,11 @@ fn operations(
 /// The arrays of a dictionary, which `Dataset` has checked, as fields of these names.
 fn fields<T: numpy::Element + Copy>(arrays: &Bound<'_, PyDict>) -> PyResult<Vec<Field<T>>> {
     let read = |(name, array): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let array: PyReadonlyArray3<'_, T> = array.extract()?;
-        Ok(Field { name: name.extract()?, values: array.as_slice()?.to_vec() })
+        let (name, array): (String, PyReadonlyArray3<'_, T>) = (name.extract()?, array.extract()?);
+        let values = flat(&name, &array)?.to_vec();
+        Ok(Field { name, values })
     };
     arrays.iter().map(read).collect()
-}
-
-fn mismatch(name: &str) -> PyErr {
-    PyValueError::new_err(format!("the shape of {name} does not fit the other arrays'"))
 }
 
 /// Samples sequences of a task, with all its fields or just the learned pointers.
@@ -191,7 +181,7 @@ pub fn sample<'py>(
     let ops = ops.unwrap_or(Sampling::paper_ops(nodes));
     let sampling = Sampling { nodes, ops, count, seed, split };
     let set = interruptible(py, &pool, |stop| {
-        let task = until(&task, stop);
+        let task = task.until(stop);
         let set = Dataset::sample(&task, &sampling)?;
         if fields { set.with_fields(&task) } else { Ok(set) }
     })?;
@@ -212,10 +202,10 @@ pub fn replay<'py>(
     let pool = pool::for_task(user_structure::is_python(task))?;
     let task = user_structure::task(task)?;
     let nodes = priorities.shape()[1];
-    let priorities = priorities.as_slice()?;
+    let priorities = flat("priorities", &priorities)?;
     let operations = operations(&operands, kinds.as_ref())?;
     let set = interruptible(py, &pool, |stop| {
-        let task = until(&task, stop);
+        let task = task.until(stop);
         let set = Dataset::from_operations(&task, nodes, priorities, &operations)?;
         if fields { set.with_fields(&task) } else { Ok(set) }
     })?;
@@ -251,6 +241,5 @@ pub fn save_dataset(py: Python<'_>, data: Arrays<'_>, path: PathBuf) -> PyResult
 /// What is in a set, as JSON.
 #[pyfunction]
 pub fn statistics(data: Arrays<'_>) -> PyResult<String> {
-    let statistics = Statistics::of(&data.to_dataset()?);
-    serde_json::to_string(&statistics).map_err(|error| PyValueError::new_err(error.to_string()))
+    json(&Statistics::of(&data.to_dataset()?))
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use pgn_structures::OperationError;
 use pyo3::{
-    PyErr,
+    PyErr, PyResult,
     exceptions::{
         PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
         PyOSError, PyPermissionError, PyValueError,
@@ -28,9 +28,11 @@ impl From<Error> for PyErr {
             Err(error) => error,
         };
         let sentence = error.to_string();
-        match (&error, cause(&error)) {
+        match (&error, error.io_cause()) {
             (_, Some(cause)) => os_error(cause, sentence),
-            (pgn_lab::Error::Locked { .. }, _) => PyOSError::new_err(sentence),
+            (pgn_lab::Error::Runs(pgn_runs::Error::Locked { .. }), _) => {
+                PyOSError::new_err(sentence)
+            }
             _ => PyValueError::new_err(sentence),
         }
     }
@@ -53,16 +55,9 @@ pub fn operation(error: OperationError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// What the file system said, if it was the one to complain.
-fn cause(error: &pgn_lab::Error) -> Option<&io::Error> {
-    use pgn_engine::Error as Engine;
-    use pgn_structures::Error as Structures;
-    match error {
-        pgn_lab::Error::Io { cause, .. }
-        | pgn_lab::Error::Structures(Structures::Io { cause, .. })
-        | pgn_lab::Error::Engine(Engine::Write(Structures::Io { cause, .. })) => Some(cause),
-        _ => None,
-    }
+/// Anything as JSON.
+pub fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn os_error(cause: &io::Error, sentence: String) -> PyErr {

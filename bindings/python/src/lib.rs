@@ -18,6 +18,7 @@ mod rollout;
 mod score;
 mod state;
 mod structures;
+mod suite;
 mod sweep;
 mod train;
 mod unfinished;
@@ -44,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<state::State>()?;
     for function in [
         wrap_pyfunction!(command_line::main, module)?,
+        wrap_pyfunction!(command_line::check_class, module)?,
         wrap_pyfunction!(command_line::register_task, module)?,
         wrap_pyfunction!(dataset::sample, module)?,
         wrap_pyfunction!(dataset::replay, module)?,
@@ -55,14 +57,19 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(score::score, module)?,
         wrap_pyfunction!(viewer::player, module)?,
         wrap_pyfunction!(viewer::pretrained, module)?,
+        wrap_pyfunction!(suite::suite_sets, module)?,
+        wrap_pyfunction!(suite::suite_make, module)?,
+        wrap_pyfunction!(suite::suite_save, module)?,
+        wrap_pyfunction!(suite::suite_score, module)?,
+        wrap_pyfunction!(suite::suite_table, module)?,
         wrap_pyfunction!(sweep::sweep_list, module)?,
         wrap_pyfunction!(sweep::sweep_run, module)?,
         wrap_pyfunction!(sweep::sweep_tables, module)?,
         wrap_pyfunction!(machine::built_in_machine, module)?,
+        wrap_pyfunction!(machine::built_in_machines, module)?,
         wrap_pyfunction!(train::resolve, module)?,
         wrap_pyfunction!(train::train, module)?,
         wrap_pyfunction!(unfinished::unfinished, module)?,
-        wrap_pyfunction!(unfinished::results, module)?,
         wrap_pyfunction!(model::with_paths, module)?,
         wrap_pyfunction!(user_structure::tasks, module)?,
     ] {

@@ -2,21 +2,27 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 
-use numpy::PyReadonlyArray1;
-use pgn_lab::machine::MachineRun;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pgn_lab::{
+    TestSets,
+    machine::{MachineRun, Mode, suggest},
+};
 use pgn_machines::{Compiled, Outcome, Store, programs};
+use pgn_runs::Stop;
 use pgn_structures::Node;
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    error::Error,
+    dataset::{Arrays, flat},
+    error::{Error, json},
     machine_values::NodeValues,
     node::NodeArg,
     pool,
     program::{Declared, PythonProgram, Raised},
+    rollout,
     work::interruptible,
 };
 
@@ -48,6 +54,12 @@ pub fn raised<T>(program: Option<&Registered>, outcome: PyResult<T>) -> PyResult
     }
 }
 
+/// The names of the machines that come with the package.
+#[pyfunction]
+pub fn built_in_machines() -> &'static [&'static str] {
+    MachineRun::built_in_names()
+}
+
 /// The files of a machine that comes with the package: names and contents.
 #[pyfunction]
 pub fn built_in_machine(name: &str) -> PyResult<Vec<(&'static str, Vec<u8>)>> {
@@ -59,6 +71,8 @@ pub fn built_in_machine(name: &str) -> PyResult<Vec<(&'static str, Vec<u8>)>> {
 #[pyclass(module = "pgn._native", frozen)]
 pub struct Machine {
     run: Arc<MachineRun>,
+    /// Where its program, if it is a Python class, leaves what it raises.
+    program: Option<Raised>,
     compiled: Option<Arc<Compiled>>,
 }
 
@@ -74,24 +88,27 @@ impl Machine {
         let loaded = py.detach(|| MachineRun::load(&run));
         let loaded = loaded.map_err(|error| Error::from(error).into());
         let run = raised(program.map(Bound::get), loaded)?;
-        Ok(Machine { run: Arc::new(run), compiled: None })
+        let program = program.map(|program| program.get().0.clone());
+        Ok(Machine { run: Arc::new(run), program, compiled: None })
     }
 
-    /// Compares the network with the program on every consistent view; writes `certificate.json`
-    /// and returns it.
+    /// Tests the program's invariants, then compares the network with the program on every
+    /// consistent view; writes `certificate.json` and returns it.
     fn certify(&self, py: Python<'_>, directory: PathBuf) -> PyResult<String> {
-        let pool = pool::shared()?;
-        let certificate = interruptible(py, &pool, |_| self.run.certify_in(&directory))?;
-        let certificate = certificate.map_err(Error::from)?;
-        serde_json::to_string(&certificate)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+        json(&self.work(py, |_| self.run.certify_in(&directory))?)
     }
 
-    /// The same machine as decision trees, which its certificate allows.
+    /// Clauses that prove its program, and what the checker has against them if they do not.
+    fn suggest(&self, py: Python<'_>) -> PyResult<(Vec<String>, Option<String>)> {
+        let found = self.work(py, |_| suggest(self.run.machine()))?;
+        Ok((found.clauses, found.refutation))
+    }
+
+    /// The machine as decision trees, which its certificate allows.
     fn compile(&self, py: Python<'_>) -> PyResult<Machine> {
-        let compiled = py.detach(|| self.run.compile()).map_err(Error::from)?;
-        let run = Arc::clone(&self.run);
-        Ok(Machine { run, compiled: Some(Arc::new(compiled)) })
+        let compiled = self.work(py, |_| self.run.compile())?;
+        let (run, program) = (Arc::clone(&self.run), self.program.clone());
+        Ok(Machine { run, program, compiled: Some(Arc::new(compiled)) })
     }
 
     /// Leaves and depth of the decision trees, if it is compiled.
@@ -100,6 +117,49 @@ impl Machine {
             let tree = compiled.tree();
             (tree.leaves(), tree.depth())
         })
+    }
+
+    /// `config.toml` as JSON.
+    fn config(&self) -> PyResult<String> {
+        json(self.run.config())
+    }
+
+    /// Carries out the operations of a data set.
+    fn rollout<'py>(&self, py: Python<'py>, data: Arrays<'py>) -> PyResult<rollout::Parts<'py>> {
+        let (set, shape) = (data.to_dataset()?, data.shape()?);
+        let rollouts = self.work(py, |stop| {
+            let executor = match &self.compiled {
+                Some(compiled) => self.run.executor_of(Arc::clone(compiled)),
+                None => self.run.executor(Mode::Memoised)?,
+            };
+            self.run.rollouts(&executor, &set, Stop::when(stop))
+        })?;
+        rollout::parts(py, rollouts, shape)
+    }
+
+    /// Scores on test sets, as JSON; what is not given is the run's.
+    fn test(
+        &self,
+        py: Python<'_>,
+        nodes: Option<Vec<usize>>,
+        ops: Option<Vec<usize>>,
+        count: Option<usize>,
+        seed: Option<u64>,
+    ) -> PyResult<String> {
+        let sets = TestSets { nodes, ops, count, seed };
+        json(&self.work(py, |stop| {
+            let config = self.run.config();
+            let mode = if self.compiled.is_some() { Mode::Compiled } else { Mode::Memoised };
+            self.run.task()?;
+            let seed = sets.seed.unwrap_or(config.seed);
+            self.run.test(&sets.of(&config.test)?, seed, mode, Stop::when(stop))
+        })?)
+    }
+
+    /// Random sequences of all operations with the program as the truth, as JSON.
+    fn verify(&self, py: Python<'_>, nodes: usize, count: u64, seed: u64) -> PyResult<String> {
+        let mode = if self.compiled.is_some() { Mode::Compiled } else { Mode::Memoised };
+        json(&self.work(py, |_| self.run.verify(nodes, count, seed, mode))?)
     }
 
     /// A memory with one node per key and, if given, a value for each, of which sums, minima or
@@ -111,7 +171,7 @@ impl Machine {
         aggregate: &str,
     ) -> PyResult<MachineMemory> {
         let signature = self.run.machine().signature();
-        let store = Store::new(signature, keys.as_slice()?);
+        let store = Store::new(signature, flat("keys", &keys)?);
         let values = match values {
             Some(_) if signature.children.is_empty() => {
                 return Err(PyValueError::new_err(format!(
@@ -119,11 +179,27 @@ impl Machine {
                     signature.name
                 )));
             }
-            Some(values) => Some(NodeValues::new(values.as_slice()?, aggregate, store.len())?),
+            Some(values) => {
+                Some(NodeValues::new(flat("values", &values)?, aggregate, store.len())?)
+            }
             None => None,
         };
         let (run, compiled) = (Arc::clone(&self.run), self.compiled.clone());
         Ok(MachineMemory { run, compiled, held: Mutex::new((store, values)) })
+    }
+}
+
+impl Machine {
+    /// Does some work on threads, until Ctrl-C; what the steps of a Python program raise comes
+    /// first.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Arc<AtomicBool>) -> pgn_lab::Result<T> + Send,
+    ) -> PyResult<T> {
+        let pool = pool::for_task(self.program.is_some())?;
+        let done = interruptible(py, &pool, work)?.map_err(|error| Error::from(error).into());
+        self.program.as_ref().map_or_else(Raised::default, Clone::clone).or(done)
     }
 }
 
@@ -152,13 +228,8 @@ impl MachineMemory {
         let operation = machine.operation(operation).map_err(wrong)?;
         let n = self.len();
         let arguments = nodes.iter().map(|node| node.get(n)).collect::<PyResult<Vec<Node>>>()?;
-        if let Some(node) = arguments.iter().find(|&&node| node as usize >= n) {
-            return Err(PyValueError::new_err(format!(
-                "node {node} is out of range: there are {n} nodes, numbered from 0"
-            )));
-        }
         let (outcome, visited) = py.detach(|| {
-            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut held = self.held();
             let (store, values) = &mut *held;
             let net = self.run.net();
             let mut policy = |view: &_| net.predict(view).unwrap_or_default();
@@ -181,28 +252,47 @@ impl MachineMemory {
     }
 
     fn len(&self) -> usize {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).0.len()
+        self.held().0.len()
+    }
+
+    fn copy(&self) -> MachineMemory {
+        let held = Mutex::new(self.held().clone());
+        MachineMemory { run: Arc::clone(&self.run), compiled: self.compiled.clone(), held }
     }
 
     /// The value of a node, and what is aggregated over its splay tree with the node where it is;
     /// `None` without values.
     fn value(&self, node: NodeArg) -> PyResult<Option<(f64, f64, Option<Node>)>> {
         let node = node.get(self.len())?;
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(held.1.as_ref().and_then(|values| values.of(node)))
+        Ok(self.held().1.as_ref().and_then(|values| values.of(node)))
     }
 
-    /// A pointer field of every node; nil as `None`.
-    fn pointers(&self, field: &str) -> PyResult<Vec<Option<Node>>> {
-        let names = &self.run.machine().signature().pointers;
-        let Some(index) = names.iter().position(|name| name == field) else {
-            return Err(PyValueError::new_err(format!(
-                "there is no pointer field {field:?}; expected one of {}",
-                names.join(", ")
-            )));
-        };
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = &held.0;
-        Ok((0..store.len() as Node).map(|node| store.pointer(node, index)).collect())
+    /// The learned pointers, nil as the node itself.
+    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
+        let (held, program) = (self.held(), self.run.machine().program());
+        let nodes = 0..held.0.len() as Node;
+        nodes.map(|node| program.node_pointer(&held.0, node)).collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    /// Every pointer field by name, nil as the node itself; then every bit.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let (held, signature) = (self.held(), self.run.machine().signature());
+        let (store, nodes) = (&held.0, 0..held.0.len() as Node);
+        let (fields, bits) = (PyDict::new(py), PyDict::new(py));
+        for (field, name) in signature.pointers.iter().enumerate() {
+            let row = nodes.clone().map(|node| store.pointer(node, field).unwrap_or(node));
+            fields.set_item(name, row.collect::<Vec<_>>().into_pyarray(py))?;
+        }
+        for (bit, name) in signature.bits.iter().enumerate() {
+            let row = nodes.clone().map(|node| u8::from(store.bit(node, bit)));
+            bits.set_item(name, row.collect::<Vec<_>>().into_pyarray(py))?;
+        }
+        Ok((fields, bits))
+    }
+}
+
+impl MachineMemory {
+    fn held(&self) -> MutexGuard<'_, (Store, Option<NodeValues>)> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

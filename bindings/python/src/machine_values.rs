@@ -7,6 +7,7 @@ use pgn_structures::{Max, Min, Node, Sum};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 /// A value per node, and an aggregate of one kind.
+#[derive(Clone)]
 pub enum NodeValues {
     Sum(Aggregates<Sum<f64>>),
     Min(Aggregates<Min<At<f64>>>),

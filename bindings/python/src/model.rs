@@ -1,20 +1,23 @@
 //! A trained model and what it is asked.
 
-use std::path::PathBuf;
-
-use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
-use pgn_engine::Example;
-use pgn_lab::{
-    Counting, Error as LabError, Run, RunConfig, Shape, Stop, TestScores, TestSets, Verdict,
-    analysis::{BeyondCounting, Credit, PointerStudy},
-    evaluate_examples, execution, rollouts, verify_all, verify_shape,
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
 };
-use pgn_structures::Task;
+
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pgn_lab::{
+    Error as LabError, Run, RunConfig, TestSets,
+    rollouts::rollouts,
+    verify::{Shape, Verdict, verify_all, verify_shape},
+};
+use pgn_runs::Stop;
+use pgn_structures::{Edge, Node, Task};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    dataset::Arrays,
-    error::Error,
+    dataset::{Arrays, flat},
+    error::{Error, json},
     pool,
     rollout::{self, Parts},
     state::State,
@@ -39,10 +42,9 @@ impl Model {
         let python = task.is_some_and(user_structure::is_python);
         let own = task.map(user_structure::task).transpose()?;
         let find = |name: &str| match own {
-            Some(own) if own.name() != name => Err(LabError::File {
-                path: run.clone(),
-                trouble: format!("its task is {name}; expected {}", own.name()),
-            }),
+            Some(own) if own.name() != name => {
+                Err(LabError::file(&run, format!("its task is {name}; expected {}", own.name())))
+            }
             Some(own) => Ok(Some(own)),
             // A structure this program does not have: its model still answers.
             None => Ok(Task::named(name).ok()),
@@ -70,63 +72,29 @@ impl Model {
 
     /// Scores on a data set, as JSON: those of a test set.
     fn evaluate(&self, py: Python<'_>, data: Arrays<'_>) -> PyResult<String> {
-        let [sequences, ops, nodes] = data.shape()?;
-        let (model, config) = (self.run.model(), self.run.config());
-        let scores = self.over(py, &data, |examples, stop| {
-            let rule = match Task::named(&config.task) {
-                Ok(task) => Some(Counting::of_seed(&task, config.seed)?),
-                Err(_) => None,
-            };
-            let iterated = model.config().iterated().is_some();
-            Ok(TestScores {
-                nodes,
-                ops,
-                sequences,
-                scores: evaluate_examples(model, examples, stop)?,
-                counting_f1: rule
-                    .map(|rule| rule.scores(examples.iter().map(|example| example.sequence)).f1),
-                execution: iterated.then(|| execution(model, examples, stop)).transpose()?,
-            })
-        })?;
-        json(&scores)
+        let set = data.to_dataset()?;
+        json(&self.work(py, |stop| self.run.evaluate(set, Stop::when(stop)))?)
     }
 
     /// Free rollouts of a data set.
     fn rollout<'py>(&self, py: Python<'py>, data: Arrays<'py>) -> PyResult<Parts<'py>> {
-        let rollouts =
-            self.over(py, &data, |examples, stop| rollouts(self.run.model(), examples, stop))?;
-        rollout::parts(py, rollouts, data.shape()?)
+        let (set, shape) = (data.to_dataset()?, data.shape()?);
+        let rollouts = self.work(py, |stop| {
+            let examples = self.run.examples(set)?;
+            let examples: Vec<_> = examples.examples().collect();
+            rollouts(self.run.model(), &examples, Stop::when(stop))
+        })?;
+        rollout::parts(py, rollouts, shape)
     }
 
     /// What the model does beyond its scores, as JSON: on a data set, or on the run's own.
     fn analyse(&self, py: Python<'_>, data: Option<Arrays<'_>>) -> PyResult<String> {
         self.check_task()?;
-        let pool = pool::for_task(self.python)?;
-        let Some(data) = data else {
-            let analysis = interruptible(py, &pool, |_| self.run.analyse())?;
-            return json(&analysis.map_err(Error::from)?);
-        };
-        let set = data.to_dataset()?;
-        let analysis = interruptible(py, &pool, |_| -> Result<_, LabError> {
-            let (model, examples) = (self.run.model(), self.run.data()?.examples(set)?);
-            let pointers = match model.config().owns_pointers() {
-                true => vec![PointerStudy::of(model, &examples)?],
-                false => Vec::new(),
-            };
-            let config = self.run.config();
-            Ok(pgn_lab::analysis::Analysis {
-                task: config.task.clone(),
-                model: config.model.clone(),
-                seed: config.seed,
-                epochs: config.epochs,
-                departures: config.departures(),
-                beyond: vec![BeyondCounting::of(model, &examples)?],
-                credit: vec![Credit::of(model, &examples)?],
-                pointers,
-                chains: Vec::new(),
-            })
-        })?;
-        json(&analysis.map_err(Error::from)?)
+        let set = data.map(|data| data.to_dataset()).transpose()?;
+        json(&self.work(py, |_| match set {
+            Some(set) => self.run.analyse_set(set),
+            None => self.run.analyse(),
+        })?)
     }
 
     /// Every forest of up to `nodes` nodes and shapes of up to `depth` nodes, as JSON.
@@ -139,10 +107,9 @@ impl Model {
         seed: u64,
     ) -> PyResult<String> {
         self.check_task()?;
-        let pool = pool::for_task(self.python)?;
-        let verdicts = interruptible(py, &pool, |stop| -> Result<Vec<Verdict>, LabError> {
+        json(&self.work(py, |stop| {
             let (model, task, stop) = (self.run.model(), self.run.task()?, Stop::when(stop));
-            let mut verdicts = Vec::new();
+            let mut verdicts: Vec<Verdict> = Vec::new();
             for nodes in 2..=nodes {
                 stop.check()?;
                 verdicts.push(verify_all(model, task, nodes)?);
@@ -156,8 +123,7 @@ impl Model {
                 }
             }
             Ok(verdicts)
-        })?;
-        json(&verdicts.map_err(Error::from)?)
+        })?)
     }
 
     /// Scores on test sets, as JSON; what is not given is the run's.
@@ -171,42 +137,33 @@ impl Model {
     ) -> PyResult<String> {
         self.check_task()?;
         let sets = TestSets { nodes, ops, count, seed };
-        let pool = pool::for_task(self.python)?;
-        let scores = interruptible(py, &pool, |stop| self.run.test(&sets, Stop::when(stop)))?;
-        json(&scores.map_err(Error::from)?)
+        json(&self.work(py, |stop| self.run.test(&sets, Stop::when(stop)))?)
     }
 
-    /// A fresh structure, one node per priority.
-    fn start(&self, priorities: PyReadonlyArray1<'_, f32>) -> PyResult<State> {
+    /// A fresh structure, one node per priority, with the edges of its input graph.
+    fn start(
+        &self,
+        priorities: PyReadonlyArray1<'_, f32>,
+        edges: PyReadonlyArray2<'_, Node>,
+    ) -> PyResult<State> {
         let model = self.run.model();
-        let state = model.start_with(priorities.as_slice()?).map_err(Error::from)?;
+        let mut state = model.start_with(flat("priorities", &priorities)?).map_err(Error::from)?;
+        let (edges, _) = flat("edges", &edges)?.as_chunks();
+        let edges: Vec<Edge> = edges.iter().map(|&[u, v]| Edge { u, v, weight: 0.0 }).collect();
+        state.set_input_graph(&edges).map_err(Error::from)?;
         Ok(State::new(state, model.config().k))
     }
 }
 
 impl Model {
-    /// Computes something over all sequences of a data set, until Ctrl-C.
-    fn over<T: Send>(
+    /// Does some work on threads, until Ctrl-C.
+    fn work<T: Send>(
         &self,
         py: Python<'_>,
-        data: &Arrays<'_>,
-        compute: impl FnOnce(&[Example<'_>], Stop<'_>) -> Result<T, LabError> + Send,
+        work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, LabError> + Send,
     ) -> PyResult<T> {
         let pool = pool::for_task(self.python)?;
-        let value = if self.run.config().data.teacher.is_some() {
-            self.check_task()?;
-            let set = data.to_dataset()?;
-            interruptible(py, &pool, |stop| {
-                let set = self.run.data()?.examples(set)?;
-                compute(&set.examples().collect::<Vec<_>>(), Stop::when(stop))
-            })?
-        } else {
-            let operations = data.operations()?;
-            let of = |sequence| Example::oracle(self.run.model().config(), sequence);
-            let examples: Vec<_> = data.sequences(&operations)?.into_iter().map(of).collect();
-            interruptible(py, &pool, |stop| compute(&examples, Stop::when(stop)))?
-        };
-        Ok(value.map_err(Error::from)?)
+        Ok(interruptible(py, &pool, work)?.map_err(Error::from)?)
     }
 
     /// Refuses a structure that this program does not have and that was not given.
@@ -232,8 +189,4 @@ pub fn with_paths(
     config.data.train = train.or(config.data.train);
     config.data.validation = validation.or(config.data.validation);
     Ok(config.file_text())
-}
-
-fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }

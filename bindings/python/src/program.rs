@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgn_machines::{Call, Halt, Memory, Program, Seen, Signature, Store, View, invariants};
+use pgn_machines::{Call, Clauses, Halt, Memory, Program, Signature, Store, any_call};
 use pgn_structures::{Node, Rng};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyList};
 
@@ -29,15 +29,6 @@ impl Raised {
     }
 }
 
-/// An invariant as Python declares it: a sentence, a kind and the numbers of its fields.
-#[derive(FromPyObject)]
-struct Invariant {
-    sentence: String,
-    kind: String,
-    up: Vec<usize>,
-    down: Vec<usize>,
-}
-
 /// Name, first state, registers of arguments, values of controls.
 type Operation = (String, String, Vec<String>, Vec<(String, String)>);
 
@@ -57,16 +48,19 @@ pub struct Declared {
     operations: Vec<Operation>,
     /// Operation, condition and reason for refusing.
     requires: Vec<(String, String, String)>,
-    invariants: Vec<Invariant>,
+    clauses: Vec<String>,
     /// Runs a step as far as the answers go.
     run: Py<PyAny>,
+    /// Draws an operation, if the class does.
+    draw: Option<Py<PyAny>>,
 }
 
 /// A Python class as a [`Program`].
 pub struct PythonProgram {
     signature: Signature,
-    invariants: Vec<Invariant>,
+    clauses: Vec<String>,
     run: Py<PyAny>,
+    draw: Option<Py<PyAny>>,
     raised: Raised,
 }
 
@@ -101,11 +95,13 @@ impl PythonProgram {
             }
         }
         signature.check().map_err(PyValueError::new_err)?;
+        Clauses::parse(&signature, &declared.clauses).map_err(PyValueError::new_err)?;
         let raised = Raised::default();
         let program = PythonProgram {
             signature,
-            invariants: declared.invariants,
+            clauses: declared.clauses,
             run: declared.run,
+            draw: declared.draw,
             raised: raised.clone(),
         };
         Ok((program, raised))
@@ -114,13 +110,13 @@ impl PythonProgram {
     fn try_step(&self, state: u8, memory: &mut dyn Memory) -> PyResult<Option<u8>> {
         Python::attach(|py| {
             let answers = PyList::empty(py);
-            let mut done = 0;
+            let (mut done, mut known) = (0, Vec::new());
             loop {
                 let run = self.run.bind(py).call1((state, &answers, done))?;
                 let (commands, ended, next): (Vec<Command>, bool, Option<u8>) = run.extract()?;
                 done += commands.len();
                 for command in commands {
-                    if let Some(answer) = command.carry_out(memory, py)? {
+                    if let Some(answer) = command.carry_out(memory, &mut known, py)? {
                         answers.append(answer)?;
                     }
                 }
@@ -151,15 +147,29 @@ impl Command {
     fn carry_out<'py>(
         self,
         memory: &mut dyn Memory,
+        known: &mut Vec<Node>,
         py: Python<'py>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Command(kind, node, field, value) = self;
+        let given = value.filter(|_| kind != "set_control");
+        if let Some(node) = node.into_iter().chain(given).find(|node| !known.contains(node)) {
+            return Err(PyValueError::new_err(format!(
+                "{kind} is given the node {node}, which this step has not read; nodes are handles, \
+                 to be passed on as they are"
+            )));
+        }
         let missing = || PyValueError::new_err(format!("{kind} is not given what it needs"));
         let of_node = || node.ok_or_else(missing);
         let of_field = || field.ok_or_else(missing);
         let answer = match &*kind {
-            "register" => memory.register(of_field()?).into_pyobject(py)?.into_any(),
-            "pointer" => memory.pointer(of_node()?, of_field()?).into_pyobject(py)?.into_any(),
+            "register" | "pointer" => {
+                let found = match node {
+                    None => memory.register(of_field()?),
+                    Some(node) => memory.pointer(node, of_field()?),
+                };
+                known.extend(found);
+                found.into_pyobject(py)?.into_any()
+            }
             "bit" => memory.bit(of_node()?, of_field()?).into_pyobject(py)?.to_owned().into_any(),
             "less" => {
                 let less = memory.less(of_node()?, value.ok_or_else(missing)?);
@@ -202,41 +212,37 @@ impl Program for PythonProgram {
         }
     }
 
-    fn invariants(&self) -> Vec<String> {
-        self.invariants.iter().map(|invariant| invariant.sentence.clone()).collect()
-    }
-
-    fn holds(&self, invariant: usize, view: &View) -> bool {
-        let Invariant { kind, up, down, .. } = &self.invariants[invariant];
-        match &**kind {
-            "acyclic" => invariants::acyclic(view, up, down),
-            "inverse" => up.iter().all(|&up| invariants::inverse(view, up, down)),
-            "unshared" => invariants::unshared(view, down),
-            // Distinct registers never hold the same node.
-            "apart" => {
-                let held: Vec<_> = down
-                    .iter()
-                    .filter_map(|&register| match view.registers[register] {
-                        Seen::Node(node) => Some(node),
-                        _ => None,
-                    })
-                    .collect();
-                held.iter().enumerate().all(|(index, node)| !held[..index].contains(node))
-            }
-            _ => true,
-        }
+    fn clauses(&self) -> Vec<String> {
+        self.clauses.clone()
     }
 
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
-        let operation = rng.below(self.signature.operations.len() as u32) as usize;
-        let count = self.signature.operations[operation].arguments.len();
-        let mut arguments: Vec<Node> = Vec::with_capacity(count);
-        while arguments.len() < count.min(store.len()) {
-            let node = rng.below(store.len() as u32);
-            if !arguments.contains(&node) {
-                arguments.push(node);
-            }
+        match self.try_draw(store, rng) {
+            Ok(Some(call)) => return call,
+            Ok(None) => {}
+            Err(error) => self.raised.keep(error),
         }
-        Call { operation, arguments }
+        any_call(&self.signature, store, rng)
+    }
+}
+
+impl PythonProgram {
+    /// What the class draws, if it does: the operation and its nodes.
+    fn try_draw(&self, store: &Store, rng: &mut Rng) -> PyResult<Option<Call>> {
+        let Some(draw) = &self.draw else { return Ok(None) };
+        let nodes = 0..store.len() as Node;
+        let pointers: Vec<Vec<Option<Node>>> = (0..self.signature.pointers.len())
+            .map(|field| nodes.clone().map(|node| store.pointer(node, field)).collect())
+            .collect();
+        let bits: Vec<Vec<bool>> = (0..self.signature.bits.len())
+            .map(|bit| nodes.clone().map(|node| store.bit(node, bit)).collect())
+            .collect();
+        Python::attach(|py| {
+            let lent = Bound::new(py, crate::rng::Rng::of(rng))?;
+            let drawn = draw.bind(py).call1((store.len(), pointers, bits, &lent))?;
+            let (operation, arguments) = drawn.extract()?;
+            *rng = lent.get().get();
+            Ok(Some(Call { operation, arguments }))
+        })
     }
 }

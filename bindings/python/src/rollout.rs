@@ -7,11 +7,11 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pgn_engine::Rollout;
-use pgn_lab::{RolloutArrays, RolloutOf};
+use pgn_lab::rollouts::{RolloutArrays, RolloutOf};
 use pgn_structures::Node;
 use pyo3::prelude::*;
 
-use crate::error::Error;
+use crate::{dataset::flat, error::Error};
 
 /// What Python makes its `Rollout` of: query logits, mask logits and pointers.
 pub type Parts<'py> = (
@@ -45,9 +45,11 @@ pub fn save_rollout(
 ) -> PyResult<()> {
     let ops = query_logits.shape()[1];
     let arrays = RolloutArrays {
-        query_logits: query_logits.as_slice()?.to_vec(),
-        mask_logits: mask_logits.map(|a| a.as_slice().map(<[f32]>::to_vec)).transpose()?,
-        pointers: pointers.map(|a| a.as_slice().map(<[Node]>::to_vec)).transpose()?,
+        query_logits: flat("query_logits", &query_logits)?.to_vec(),
+        mask_logits: mask_logits
+            .map(|a| flat("mask_logits", &a).map(<[f32]>::to_vec))
+            .transpose()?,
+        pointers: pointers.map(|a| flat("pointers", &a).map(<[Node]>::to_vec)).transpose()?,
     };
     let of = RolloutOf { task, model, seed, ops, nodes };
     Ok(arrays.save(&of, &path).map_err(Error::from)?)

@@ -1,13 +1,21 @@
 //! Scores of predictions that come from anywhere.
 
-use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
-use pgn_lab::{Counting, Prediction, score_predictions};
+use numpy::{PyReadonlyArray2, PyReadonlyArray3};
+use pgn_lab::{
+    Counting,
+    evaluate::{Prediction, score_predictions},
+};
 use pgn_structures::{Node, Task};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::prelude::*;
 
-use crate::{dataset::Arrays, error::Error, pool, work::interruptible};
+use crate::{
+    dataset::{Arrays, flat},
+    error::{Error, json},
+    pool,
+    work::interruptible,
+};
 
-/// Scores predictions against the truth of `data`, as JSON.
+/// Scores predictions, whose shapes Python has checked, against the truth of `data`, as JSON.
 ///
 /// The rule of counting is learned from `counting`, or from the paper's training sequences of the
 /// task and seed in `rule_of`, if that task is built in.
@@ -23,32 +31,11 @@ pub fn score(
     rule_of: Option<(String, u64)>,
 ) -> PyResult<String> {
     let [count, ops, nodes] = data.shape()?;
-    let shape = [count, ops, nodes];
-    let wrong = |name: &str, found: &[usize]| {
-        Err(PyValueError::new_err(format!("{name} has shape {found:?}; expected {shape:?}")))
-    };
-    if answers.shape() != &shape[..2] {
-        return Err(PyValueError::new_err(format!(
-            "answers has shape {:?}; expected {:?}",
-            answers.shape(),
-            &shape[..2]
-        )));
-    }
-    if let Some(masks) = &masks
-        && masks.shape() != shape
-    {
-        return wrong("masks", masks.shape());
-    }
-    if let Some(pointers) = &pointers
-        && pointers.shape() != shape
-    {
-        return wrong("pointers", pointers.shape());
-    }
     let counting = counting.map(|set| set.to_dataset()).transpose()?;
     let truth = data.to_dataset()?;
-    let answers = answers.as_slice()?;
-    let masks = masks.as_ref().map(|masks| masks.as_slice()).transpose()?;
-    let pointers = pointers.as_ref().map(|pointers| pointers.as_slice()).transpose()?;
+    let answers = flat("answers", &answers)?;
+    let masks = masks.as_ref().map(|masks| flat("masks", masks)).transpose()?;
+    let pointers = pointers.as_ref().map(|pointers| flat("pointers", pointers)).transpose()?;
     let row = ops * nodes;
     let predictions: Vec<Prediction<'_>> = (0..count)
         .map(|i| Prediction {
@@ -72,6 +59,5 @@ pub fn score(
         };
         score_predictions(&sequences, &predictions, rule.as_ref())
     })?;
-    let judgement = judgement.map_err(Error::from)?;
-    serde_json::to_string(&judgement).map_err(|error| PyValueError::new_err(error.to_string()))
+    json(&judgement.map_err(Error::from)?)
 }

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pgn_structures::Node;
-use pyo3::{exceptions::PyValueError, prelude::*, sync::MutexExt};
+use pgn_structures::{Node, Operation};
+use pyo3::{prelude::*, sync::MutexExt};
 
-use crate::{error::Error, node, node::NodeArg, pool};
+use crate::{dataset::flat, error::Error, node::NodeArg, pool};
 
 /// Structures of up to this many nodes are computed on one thread, and need no pool.
 const ONE_THREAD: usize = 512;
@@ -45,7 +45,7 @@ impl State {
     fn apply<'py>(&self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
         let mut guard = self.get(py);
         let nodes = guard.nodes();
-        let operation = node::operation(&u, &v, nodes)?;
+        let operation = Operation::new(u.get(nodes)?, v.get(nodes)?);
         let pool = if nodes > ONE_THREAD { Some(pool::shared()?) } else { None };
         let state = &mut *guard;
         let answer = py.detach(|| match pool {
@@ -70,7 +70,7 @@ impl State {
     }
 
     fn set_pointers(&self, py: Python<'_>, pointers: PyReadonlyArray1<'_, Node>) -> PyResult<()> {
-        Ok(self.get(py).set_pointers(pointers.as_slice()?).map_err(Error::from)?)
+        Ok(self.get(py).set_pointers(flat("pointers", &pointers)?).map_err(Error::from)?)
     }
 
     fn mask_logits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
@@ -91,13 +91,7 @@ impl State {
         node: NodeArg,
     ) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
         let state = self.get(py);
-        let nodes = state.nodes();
-        let node = node.get(nodes)?;
-        if node as usize >= nodes {
-            return Err(PyValueError::new_err(format!(
-                "node {node} is out of range: there are {nodes} nodes, numbered from 0"
-            )));
-        }
+        let node = node.get(state.nodes())?;
         Ok(state.attention(node).map(|alpha| PyArray1::from_vec(py, alpha)))
     }
 

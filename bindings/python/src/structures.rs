@@ -1,39 +1,32 @@
 //! The classical structures, one operation at a time.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pgn_structures::{Dsu, Linking, Node, PointerStructure, Visited, given_priorities};
-use pyo3::{exceptions::PyValueError, prelude::*};
+use numpy::{IntoPyArray, PyArray1};
+use pgn_structures::{Dsu, Linking, Node, Operation, PointerStructure, Visited, given_priorities};
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+};
 
-use crate::{error, error::Error, node, node::NodeArg};
+use crate::{error, error::Error, node::NodeArg};
 
-/// What a structure is made from: a number of nodes, or a priority for each.
-#[derive(FromPyObject)]
-pub enum Nodes<'py> {
-    /// How many; their priorities are drawn.
-    #[pyo3(transparent)]
-    Count(usize),
-    /// One per node.
-    #[pyo3(transparent)]
-    Priorities(PyReadonlyArray1<'py, f32>),
-    /// The same as any sequence of numbers.
-    #[pyo3(transparent)]
-    List(Vec<f32>),
-}
-
-impl Nodes<'_> {
-    /// One priority per node; those that are drawn are the ones `pgn rollout --ops` draws.
-    pub fn priorities(self, seed: u64) -> PyResult<Vec<f32>> {
-        let priorities = match self {
-            Nodes::Count(nodes) => given_priorities(nodes, seed).map_err(Error::from)?,
-            Nodes::Priorities(array) => array.as_array().to_vec(),
-            Nodes::List(list) => list,
-        };
-        match priorities.iter().find(|priority| !priority.is_finite()) {
-            None => Ok(priorities),
-            Some(priority) => Err(PyValueError::new_err(format!(
-                "a priority is {priority}; expected a finite number"
-            ))),
+/// What a structure is made from, a number of nodes or a priority for each, as priorities; those
+/// that are drawn are the ones `pgn rollout --ops` draws.
+fn priorities(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Vec<f32>> {
+    let priorities: Vec<f32> = match (nodes.extract::<usize>(), nodes.extract()) {
+        (Ok(nodes), _) => given_priorities(nodes, seed).map_err(Error::from)?,
+        (_, Ok(priorities)) => priorities,
+        _ => {
+            return Err(PyTypeError::new_err(format!(
+                "nodes is {}; expected a number of nodes, or a priority for each",
+                nodes.repr()?
+            )));
         }
+    };
+    match priorities.iter().find(|priority| !priority.is_finite()) {
+        None => Ok(priorities),
+        Some(priority) => Err(PyValueError::new_err(format!(
+            "a priority is {priority}; expected a finite number"
+        ))),
     }
 }
 
@@ -48,7 +41,7 @@ fn apply<'py>(
     nodes: usize,
     (u, v): (&NodeArg, &NodeArg),
 ) -> PyResult<Applied<'py>> {
-    let operation = node::operation(u, v, nodes)?;
+    let operation = Operation::new(u.get(nodes)?, v.get(nodes)?);
     operation.check(nodes).map_err(error::operation)?;
     visited.clear();
     let answer = structure.apply(operation, visited).map_err(Error::from)?;
@@ -95,7 +88,7 @@ impl DisjointSet {
 
     #[new]
     #[pyo3(signature = (nodes, *, seed=0, linking="priority"))]
-    fn new(nodes: Nodes<'_>, seed: u64, linking: &str) -> PyResult<Self> {
+    fn new(nodes: &Bound<'_, PyAny>, seed: u64, linking: &str) -> PyResult<Self> {
         let mut dsu = Dsu::linking(match linking {
             "priority" => Linking::Priority,
             "operands" => Linking::Operands,
@@ -105,7 +98,7 @@ impl DisjointSet {
                 )));
             }
         });
-        let priorities = nodes.priorities(seed)?;
+        let priorities = priorities(nodes, seed)?;
         dsu.reset(&priorities);
         Ok(DisjointSet(dsu, Visited::new(priorities.len())))
     }
@@ -187,8 +180,8 @@ impl LinkCutTree {
 
     #[new]
     #[pyo3(signature = (nodes, *, seed=0))]
-    fn new(nodes: Nodes<'_>, seed: u64) -> PyResult<Self> {
-        let priorities = nodes.priorities(seed)?;
+    fn new(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
+        let priorities = priorities(nodes, seed)?;
         let visited = Visited::new(priorities.len());
         Ok(LinkCutTree(pgn_structures::LinkCutTree::new(&priorities), visited))
     }
@@ -311,8 +304,8 @@ impl RootedForest {
 
     #[new]
     #[pyo3(signature = (nodes, *, seed=0))]
-    fn new(nodes: Nodes<'_>, seed: u64) -> PyResult<Self> {
-        let nodes = nodes.priorities(seed)?.len();
+    fn new(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
+        let nodes = priorities(nodes, seed)?.len();
         let visited = Visited::new(nodes);
         Ok(RootedForest(pgn_structures::RootedForest::with_nodes(nodes), visited))
     }

@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use pgn_lab::{Checkpoint, Entry, Estimate, Queue, State, Summary, Sweep, Work, files};
+use pgn_lab::{Checkpoint, Experiments, Queue, collection::Estimate};
+use pgn_runs::{Entry, EntryState, Summary, Sweep, Work, files};
 use pyo3::{
     exceptions::{PyRuntimeError, PyValueError},
     prelude::*,
@@ -39,19 +40,20 @@ pub fn sweep_list(py: Python<'_>, sweep: &str, out: PathBuf) -> PyResult<String>
         let estimate = Estimate::new(&queue);
         let line = |entry: &Entry| {
             let epochs = queue.epochs(entry)?;
-            let (state, epoch) = match entry.state() {
-                State::Finished => ("finished", epochs),
-                State::Running => {
+            let state = queue.state(entry);
+            let epoch = match state {
+                EntryState::Finished => epochs,
+                EntryState::Running => {
                     let path = entry.directory.join(files::CHECKPOINT);
-                    ("running", Checkpoint::epoch_of(&path).unwrap_or(0))
+                    Checkpoint::epoch_of(&path).unwrap_or(0)
                 }
-                State::Stopped { epoch } => ("stopped", epoch),
-                State::Waiting => ("waiting", 0),
+                EntryState::Stopped { epoch } => epoch,
+                _ => 0,
             };
             let line = Line {
                 entry,
                 name: entry.name(),
-                state,
+                state: state.name(),
                 epoch,
                 epochs,
                 waits_for: queue.waits_for(entry).map(|teacher| teacher.index),
@@ -92,7 +94,7 @@ pub fn sweep_run(
                 stop: &stop,
                 observe: &|_, _| {},
             };
-            pgn_lab::work(&queue, Some(&[index]), &work)
+            pgn_runs::work(&queue, Some(&[index]), &work)
         });
         while !worker.is_finished() {
             py.detach(|| std::thread::sleep(LISTEN));
@@ -121,10 +123,10 @@ pub fn sweep_run(
 /// Writes `runs.json` and `tables.md` from the finished runs of a sweep, and returns the tables.
 #[pyfunction]
 pub fn sweep_tables(py: Python<'_>, sweep: &str, out: PathBuf) -> PyResult<String> {
-    let tables = py.detach(|| Ok(pgn_lab::sweep_tables(&queue(sweep, &out)?)?.1));
+    let tables = py.detach(|| Ok(pgn_lab::collection::sweep_tables(&queue(sweep, &out)?)?.1));
     Ok(tables.map_err(|error: pgn_lab::Error| Error::from(error))?)
 }
 
 fn queue(sweep: &str, out: &std::path::Path) -> pgn_lab::Result<Queue> {
-    Sweep::parse(sweep)?.queue(out)
+    Sweep::parse(sweep)?.queue(Experiments, out)
 }

@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use pgn_lab::{AnyConfig, Outcome, Progress, RunConfig, Session, overlay};
+use pgn_lab::{AnyConfig, Outcome, Progress, RunConfig, Session};
+use pgn_runs::settings::overlay;
 use pyo3::{
     exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyUserWarning, PyValueError},
     prelude::*,
@@ -18,7 +19,7 @@ use pyo3::{
 use toml::Table;
 
 use crate::{
-    error::Error,
+    error::{Error, json},
     machine::{Registered, raised as or_raised},
     pool, user_structure,
     work::LISTEN,
@@ -33,8 +34,7 @@ pub fn resolve(
 ) -> PyResult<String> {
     let task = task.map(user_structure::task).transpose()?;
     let config = RunConfig::resolve_for(table(settings, file)?, task.as_ref());
-    let config = config.map_err(Error::from)?;
-    serde_json::to_string(&config).map_err(|error| PyValueError::new_err(error.to_string()))
+    json(&config.map_err(Error::from)?)
 }
 
 /// The settings, laid over those of a config file.
@@ -50,8 +50,9 @@ fn table(settings: &str, file: Option<PathBuf>) -> PyResult<Table> {
 }
 
 /// Trains in the directory `out`. `observe` is told epoch, epochs, total loss, F1, best score and
-/// its epoch, all losses, and how many views of how many are right, after every epoch. What it raises ends the run, with a checkpoint, as Ctrl-C does; and so does
-/// an answer that is true. Returns the epoch after which such an answer ended it, if one did.
+/// its epoch, all losses, and how many views of how many are right, after every epoch. An answer
+/// that is true ends the run with that epoch, and so does Ctrl-C if `ends_on_interrupt`. What
+/// `observe` raises stops it, as any other Ctrl-C does: with a checkpoint, to be resumed.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // one per keyword of the Python function
 pub fn train(
@@ -63,8 +64,9 @@ pub fn train(
     out: PathBuf,
     threads: Option<usize>,
     checkpoint_every: f64,
+    ends_on_interrupt: bool,
     observe: &Bound<'_, PyAny>,
-) -> PyResult<Option<u64>> {
+) -> PyResult<()> {
     let task = task.map(user_structure::task).transpose()?;
     let program = program.map(Bound::get);
     let table = table(settings, file)?;
@@ -79,12 +81,13 @@ pub fn train(
         ))
     })?;
     let pool = pool::of(threads)?;
-    let stop = AtomicBool::new(false);
+    // Whether to train no more, and whether to leave it at that: the final test is not to be.
+    let (stop, leave) = (AtomicBool::new(false), AtomicBool::new(false));
     let (tell, mut told) = channel::<Progress>();
     let (go_on, wait) = channel::<()>();
     let mut raised = None;
     let outcome = std::thread::scope(|scope| {
-        let (config, out, pool, stop) = (&config, &out, &pool, &stop);
+        let (config, out, pool, stop, leave) = (&config, &out, &pool, &stop, &leave);
         let run = move || {
             // The next epoch begins when the observer is done with this one.
             let mut observe = move |progress: &Progress| {
@@ -92,8 +95,16 @@ pub fn train(
                     let _ = wait.recv();
                 }
             };
+            let again = task.clone();
             let session = Session { task, checkpoint_every, stop, observe: &mut observe };
-            pool.install(|| config.train(out, session))
+            match pool.install(|| config.train(out, session))? {
+                Outcome::Stopped { .. } if !leave.load(Ordering::Relaxed) => {
+                    let observe = &mut |_: &Progress| {};
+                    let session = Session { task: again, checkpoint_every, stop: leave, observe };
+                    pool.install(|| config.end(out, session))
+                }
+                outcome => Ok(outcome),
+            }
         };
         let worker = scope.spawn(run);
         loop {
@@ -115,8 +126,14 @@ pub fn train(
                 },
                 Ok(false) => {}
                 Err(error) => {
-                    raised.get_or_insert(error);
-                    stop.store(true, Ordering::Relaxed);
+                    let ends = ends_on_interrupt
+                        && error.is_instance_of::<PyKeyboardInterrupt>(py)
+                        && !stop.swap(true, Ordering::Relaxed);
+                    if !ends {
+                        raised.get_or_insert(error);
+                        leave.store(true, Ordering::Relaxed);
+                        stop.store(true, Ordering::Relaxed);
+                    }
                 }
             }
             // After the flag is set: the epoch that was told of is then the last.
@@ -139,8 +156,7 @@ pub fn train(
             )))
         }
         (Some(error), _) => Err(error),
-        (None, Ok(Outcome::Stopped { epoch })) => Ok(Some(epoch)),
-        (None, outcome) => outcome.map(|_| None),
+        (None, outcome) => outcome.map(drop),
     }
 }
 

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 
 use pgn_engine::Parameters;
-use pgn_lab::{Checkpoint, Results, RunConfig, Timing, files};
-use pyo3::{
-    exceptions::{PyFileNotFoundError, PyValueError},
-    prelude::*,
-    types::PyBytes,
-};
+use pgn_lab::{Checkpoint, RunConfig};
+use pgn_runs::files;
+use pyo3::{exceptions::PyFileNotFoundError, prelude::*, types::PyBytes};
 
-use crate::error::Error;
+use crate::error::{Error, json};
 
 /// Weights as `model.safetensors` has them, epochs done, the weights' own epoch, their validation
 /// scores as JSON, and seconds of training.
@@ -43,48 +40,4 @@ pub fn unfinished(py: Python<'_>, run: PathBuf) -> PyResult<BestSoFar<'_>> {
     };
     let bytes = PyBytes::new(py, &parameters.to_bytes());
     Ok((bytes, checkpoint.epoch, epoch, validation, checkpoint.seconds))
-}
-
-/// The `results.json` of a run that ends before its last epoch: `validation` and `test` are scores
-/// as JSON, `seconds` those of training and of testing.
-#[pyfunction]
-pub fn results(
-    config: PathBuf,
-    epochs: u64,
-    best_epoch: u64,
-    parameters: usize,
-    validation: &str,
-    test: &str,
-    seconds: (f64, f64),
-) -> PyResult<String> {
-    let config = RunConfig::load(&config).map_err(Error::from)?;
-    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
-    let results = Results {
-        task: config.task.clone(),
-        model: config.model.clone(),
-        seed: config.seed,
-        epochs,
-        stopped_at: None,
-        best_epoch,
-        parameters,
-        departures: config.departures(),
-        validation: serde_json::from_str(validation).map_err(wrong)?,
-        test: serde_json::from_str(test).map_err(wrong)?,
-        timing: Timing {
-            train_seconds: seconds.0,
-            epochs_per_second: epochs as f64 / seconds.0.max(1e-9),
-            test_seconds: seconds.1,
-            threads: rayon::current_num_threads(),
-        },
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        supervision: None,
-        views: None,
-        files: Default::default(),
-    };
-    let text = serde_json::to_string_pretty(&results).map_err(wrong)?;
-    Ok(text + "\n")
-}
-
-fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -9,7 +9,7 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 
-use crate::dataset::Arrays;
+use crate::dataset::{Arrays, flat};
 
 /// The player with one recorded sequence, the first of `data`, as an HTML page.
 #[pyfunction]
@@ -25,9 +25,11 @@ pub fn player(
         return Err(PyValueError::new_err("the data set is empty; expected a sequence"));
     }
     let rollout = Rollout {
-        query_logits: query_logits.as_slice()?.to_vec(),
-        mask_logits: mask_logits.map(|a| a.as_slice().map(<[f32]>::to_vec)).transpose()?,
-        pointers: pointers.map(|a| a.as_slice().map(<[Node]>::to_vec)).transpose()?,
+        query_logits: flat("query_logits", &query_logits)?.to_vec(),
+        mask_logits: mask_logits
+            .map(|a| flat("mask_logits", &a).map(<[f32]>::to_vec))
+            .transpose()?,
+        pointers: pointers.map(|a| flat("pointers", &a).map(<[Node]>::to_vec)).transpose()?,
     };
     pgn_viewer::player(task, set.sequence(0), &rollout)
         .map_err(|error| PyValueError::new_err(error.to_string()))

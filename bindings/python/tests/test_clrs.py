@@ -61,6 +61,19 @@ def test_sequences() -> None:
     assert np.array_equal(wanted["pi"], data.pointers[:, -1])
 
 
+def test_kinds_of_operations_are_told() -> None:
+    data = pgn.sample("bst", nodes=7, count=3)
+    assert data.kinds is not None and data.kinds.max() == 2
+    (inputs, _, _), _ = pgn.clrs.operations(data)
+    assert np.array_equal(by_name(inputs)["kind"], data.kinds.ravel())
+    (_, hints, _), _ = pgn.clrs.sequences(data)
+    assert np.array_equal(by_name(hints)["kind"][:-1], data.kinds.T)
+    for kind in ("operations", "sequences"):
+        sampler = pgn.clrs.Sampler("heap", 6, kind=kind, ops=1)  # type: ignore[arg-type]
+        for _ in range(5):
+            assert parts(sampler.next(1)).keys() == set(sampler.spec)
+
+
 def parts(feedback: Any) -> dict[str, Any]:
     """Of our feedback and of dm-clrs's, which has the same fields."""
     features = feedback.features

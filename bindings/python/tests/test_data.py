@@ -167,7 +167,7 @@ def test_other_layouts_and_types_are_converted(model: pgn.Model) -> None:
     ("name", "value", "sentence"),
     [
         ("priorities", np.zeros(6, np.float32), r"priorities has shape \[6\]; expected"),
-        ("priorities", np.full((4, 6), 0.1), "values that float32 cannot hold exactly"),
+        ("weights", np.zeros((4, 3), np.float32), "edges and weights belong together"),
         ("operands", np.zeros((4, 9, 3), np.uint32), r"operands has shape \[4, 9, 3\]; expected"),
         ("operands", np.full((4, 9, 2), -1), "values that uint32 cannot hold exactly"),
         ("answers", np.zeros((4, 8), np.uint8), r"expected \[4, 9\]"),

@@ -51,10 +51,8 @@ WITHOUT_EXAMPLE = {
     "pgn.clrs.to_clrs",  # dm-clrs
     "pgn.Dataset.to_pandas",  # pandas
     "pgn.Benchmark.to_pandas",
+    "pgn.Rollout.check",  # pgn.Rollout.score
     # The docstring of `pgn.machines` has a whole program.
-    "pgn.machines.acyclic",
-    "pgn.machines.inverse",
-    "pgn.machines.unshared",
 }
 SHOWN = ("Dataset", "Model", "Rollout", "State", "Benchmark", "Drawing", "Player")
 
@@ -101,15 +99,18 @@ def test_docstrings(name: str, text: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert not runner.summarize(verbose=False).failed, "".join(said)
 
 
-def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Every Python block of the README, in order, in one session; what it prints is written there."""
+@pytest.mark.parametrize("page", ["bindings/python/README.md", "docs/python.md"])
+def test_pages(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Every Python block of a page, in order, in one session; what it prints is written there."""
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT.parent.parent / page).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) >= 4
-    names: dict[str, Any] = {"__name__": "readme"}
+    assert blocks
+    # As a module, so that a class in it is found where it says that it is.
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
+        exec(compile(block, page, "exec"), vars(module))
         expected = re.findall(r"^print\(.*?\)  # (.*)$", block, re.MULTILINE)
         assert capsys.readouterr().out.splitlines() == expected
 
@@ -131,8 +132,9 @@ def test_types() -> None:
 
 def test_types_of_examples(tmp_path: Path) -> None:
     """As a user would check them: PyTorch's and JAX's types count where they are installed."""
-    names = ["kruskal", "numpy_pgn", "online_msf", "paper_only", "jax_pgn", "side_by_side", "train_jax"]
-    names += ["torch_pgn", "train_torch"] if importlib.util.find_spec("torch") else []
+    names = ["kruskal", "numpy_pgn", "online_msf", "paper_only", "reasoning_gym", "side_by_side"]
+    names += ["jax_pgn", "train_jax"]
+    names += ["torch_pgn", "train_torch", "benchmark_torch"] if importlib.util.find_spec("torch") else []
     paths = [str(ROOT / "examples" / f"{name}.py") for name in names]
     run("mypy", "--strict", *paths)
 
@@ -141,7 +143,8 @@ def test_types_of_examples_by_pyright() -> None:
     """In strict mode, with the settings of `pyproject.toml`."""
     names = [path.name for path in (ROOT / "examples").glob("*.py")]
     unknown = {"flax_pgn.py"}  # Flax's modules have no types that pyright could follow
-    unknown |= set() if importlib.util.find_spec("torch") else {"torch_pgn.py", "train_torch.py"}
+    torch = {"torch_pgn.py", "train_torch.py", "benchmark_torch.py"}
+    unknown |= set() if importlib.util.find_spec("torch") else torch
     unknown |= set() if importlib.util.find_spec("jax") else {"jax_pgn.py", "train_jax.py"}
     paths = [str(ROOT / "examples" / name) for name in sorted(set(names) - unknown)]
     run("pyright", "--pythonpath", sys.executable, *paths)
@@ -164,7 +167,7 @@ def test_keywords_of_train_are_documented() -> None:
 
 
 #: Flags of `pgn train` that are no settings, and settings by another name.
-ELSEWHERE = {"task", "model", "seed", "epochs", "out", "threads", "checkpoint_every", "json"}
+ELSEWHERE = {"initial", "task", "model", "seed", "epochs", "out", "threads", "checkpoint_every", "json"}
 ELSEWHERE |= {"config", "help", "version", "structure"}
 RENAMED = {"latents": "k", "features": "k"}
 

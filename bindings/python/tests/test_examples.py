@@ -27,11 +27,12 @@ MODELS = [
     ("dsu", "deepsets", {}),
     ("lct", "supgnn", {}),
     ("dsu", "pgn", {"network": {"processor": "fresh"}}),
+    ("lct", "pgn-free-2", {}),
 ]
 
 
 #: One of each kind of graph, attention and candidates: JAX takes seconds to compile each.
-FEW = MODELS[:2] + MODELS[5:6]
+FEW = MODELS[:2] + MODELS[5:6] + MODELS[-1:]
 
 
 def ids(case: tuple[str, str, dict[str, Any]]) -> str:
@@ -129,35 +130,37 @@ def test_torch(case: Any, train: Callable[..., tuple[pgn.Model, pgn.Dataset]]) -
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_torch_loss_is_the_training_loss(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["pgn", "pgn-free-2"])
+def test_torch_loss_is_the_training_loss(name: str) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (TORCH=1)")
     import torch_pgn
 
     train = pgn.sample("dsu", nodes=20, count=10)
-    initial = pgn.train("dsu", epochs=0, train=train, test_nodes=[])
-    one = pgn.train("dsu", epochs=1, train=train, test_nodes=[])
+    initial = pgn.train("dsu", name, epochs=0, train=train, test_nodes=[])
+    one = pgn.train("dsu", name, epochs=1, train=train, test_nodes=[])
     module = torch_pgn.PGN.of(initial)
     [batch] = torch.utils.data.DataLoader(torch_pgn.Sequences(train), batch_size=10)
-    names = ("priorities", "operands", "pointers", "masks")
-    loss = torch_pgn.losses(module(*(batch[name] for name in names)), batch)
+    given = torch_pgn.forced(batch, module.network)
+    loss = torch_pgn.losses(module(**given), batch, module.network)
     assert loss.item() == pytest.approx(one.metrics[0]["losses"]["total"], abs=1e-5)
     # And Adam on its gradient makes the same step.
     adam = torch.optim.Adam(module.parameters(), lr=0.005)
     loss.backward()
     adam.step()
-    for name, weight in module.state_dict().items():
-        np.testing.assert_allclose(weight.numpy(), one.weights[name], rtol=0, atol=2e-5)
+    for key, weight in module.state_dict().items():
+        np.testing.assert_allclose(weight.numpy(), one.weights[key], rtol=0, atol=2e-5)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_jax_loss_is_the_training_loss() -> None:
+@pytest.mark.parametrize("name", ["pgn", "pgn-free-2"])
+def test_jax_loss_is_the_training_loss(name: str) -> None:
     pytest.importorskip("jax", reason="JAX is not installed")
     import jax
     import jax_pgn
 
     train = pgn.sample("dsu", nodes=20, count=10)
-    initial = pgn.train("dsu", epochs=0, train=train, test_nodes=[])
-    one = pgn.train("dsu", epochs=1, train=train, test_nodes=[])
+    initial = pgn.train("dsu", name, epochs=0, train=train, test_nodes=[])
+    one = pgn.train("dsu", name, epochs=1, train=train, test_nodes=[])
     network, arrays = initial.config["network"], jax_pgn.dataset(train)
     parameters = jax_pgn.parameters(initial)
     loss, gradient = jax.value_and_grad(jax_pgn.losses)(parameters, network, arrays)
@@ -165,47 +168,55 @@ def test_jax_loss_is_the_training_loss() -> None:
     # The package made one Adam step, whose first is the sign of the gradient times the rate.
     stepped = jax_pgn.parameters(one)
     for layer, weights in gradient.items():
-        for name, slope in weights.items():
-            sure = np.abs(slope) > 1e-5
-            expected = parameters[layer][name] - 0.005 * np.sign(slope)
-            np.testing.assert_allclose(stepped[layer][name][sure], expected[sure], atol=2e-5)
+        for kind, slope in weights.items():
+            sure = np.abs(slope) > 1e-4  # others are of the order of rounding, once clipped
+            expected = parameters[layer][kind] - 0.005 * np.sign(slope)
+            np.testing.assert_allclose(stepped[layer][kind][sure], expected[sure], atol=2e-5)
 
 
-def assert_same_training(weights: Any, seed: int, epochs: int) -> None:
+#: A model that reads its own pointers soon reads others: where two scores are close, rounding decides.
+LOOPS = [("pgn", 10), ("pgn-free-2", 2)]
+
+
+def assert_same_training(weights: Any, seed: int, epochs: int, model: str) -> None:
     """A loop of another framework, from the same weights, ends where `pgn.train` does.
 
     Rounding differs, and Adam makes whole steps of tiny gradients: the weights agree to less than
     one of its steps, of which there were `epochs`.
     """
-    ours = pgn.train("dsu", "pgn", seed, epochs, evaluate_every=epochs, test_nodes=[])
+    ours = pgn.train("dsu", model, seed, epochs, evaluate_every=epochs, test_nodes=[])
     assert weights.keys() == ours.weights.keys()
     for name, weight in ours.weights.items():
         difference = np.abs(np.asarray(weights[name]) - weight)
-        assert difference.max() < ours.config["learning_rate"], name
+        far = difference > ours.config["learning_rate"]
+        assert far.mean() < (0.01 if model != "pgn" else 1e-9), name
     validation = pgn.sample("dsu", nodes=20, count=35, seed=seed, split="validation")
     theirs = ours.with_weights(weights).evaluate(validation)
     assert theirs.f1 == pytest.approx(ours.evaluate(validation).f1, abs=0.01)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_loop_in_jax_is_that_of_the_package() -> None:
+@pytest.mark.parametrize("name, epochs", LOOPS)
+def test_the_loop_in_jax_is_that_of_the_package(name: str, epochs: int) -> None:
     pytest.importorskip("jax", reason="JAX is not installed")
     import train_jax
 
-    assert_same_training(train_jax.train("dsu", 10, 20), 10, 20)
+    assert_same_training(train_jax.train("dsu", 10, epochs, name), 10, epochs, name)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_loop_in_torch_is_that_of_the_package() -> None:
+@pytest.mark.parametrize("name, epochs", LOOPS)
+def test_the_loop_in_torch_is_that_of_the_package(name: str, epochs: int) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed (TORCH=1)")
     import train_torch
 
-    start = pgn.train("dsu", "pgn", 10, epochs=0, test_nodes=[])
-    weights = train_torch.train("dsu", 10, 20, start)
-    assert_same_training({name: weight.numpy() for name, weight in weights.items()}, 10, 20)
+    start = pgn.train("dsu", name, 10, epochs=0, test_nodes=[])
+    weights = train_torch.train("dsu", 10, epochs, name, start)
+    arrays = {key: weight.numpy() for key, weight in weights.items()}
+    assert_same_training(arrays, 10, epochs, name)
 
 
-@pytest.mark.parametrize("network", [{"layers": 2}, {"message_aggregation": "sum"}])
+@pytest.mark.parametrize("network", [{"readout_aggregation": "sum"}, {"message_aggregation": "sum"}])
 def test_networks_beyond_the_paper_are_refused(network: dict[str, Any]) -> None:
     import paper_only
 

@@ -21,7 +21,13 @@ class UnionFind:
     states = ["first", "second", "link", "same", "apart"]
     halts = {"same": False, "apart": True}
     operations = {"union": ("first", ["u", "v"])}
-    invariants = [pgn.machines.acyclic(up=["up"])]
+    clauses = [
+        "acyclic up",
+        "u != nil",
+        "v != nil",
+        "second, link: u.up = nil",
+        "link: v.up = nil",
+    ]
 
     def step(self, state: str, memory: pgn.machines.Memory) -> str | None:
         u, v = memory.register("u"), memory.register("v")
@@ -42,6 +48,23 @@ class UnionFind:
         return "apart"
 
 
+def test_clauses_are_suggested() -> None:
+    """Without the clauses that make it inductive, a program is only tested; with those that are
+    found, it is proved."""
+
+    class Bare(UnionFind):
+        name = "bare-union-find"
+        clauses = ["u != nil", "v != nil", "link: u.up = nil"]
+
+    machine = pgn.machines.train(Bare, epochs=400, data={"consistent": True})
+    certificate = machine.certify()
+    assert certificate and not certificate.proved
+    found = machine.suggest()
+    assert set(Bare.clauses) < set(found)
+    proved = type("Proved", (Bare,), {"name": "proved-union-find", "clauses": found})
+    assert pgn.machines.train(proved, epochs=400).certify().proved
+
+
 @pytest.fixture(scope="module")
 def machine() -> pgn.machines.Machine:
     return pgn.machines.train(UnionFind, epochs=400)
@@ -50,6 +73,7 @@ def machine() -> pgn.machines.Machine:
 def test_a_program_in_python(machine: pgn.machines.Machine) -> None:
     certificate = machine.certify()
     assert certificate and certificate["certified"] and certificate["views"] > 5
+    assert certificate.proved and certificate["proof"]["induction"] > 20
     assert machine.certificate == certificate and "certified=True" in repr(machine)
     assert "Certificate: plain-union-find" in certificate._repr_html_()
     rng = np.random.default_rng(0)
@@ -63,18 +87,19 @@ def test_a_program_in_python(machine: pgn.machines.Machine) -> None:
             if apart:
                 old = sets[u]
                 sets = [sets[v] if label == old else label for label in sets]
-        for node, above in enumerate(state.pointers("up")):
-            assert above is None or keys[above] > keys[node]
+        for node, above in enumerate(state.pointers):
+            assert above == node or keys[above] > keys[node]
+        assert np.array_equal(state.fields["up"], state.pointers) and state.bits == {}
 
 
 def test_compiled_machines_travel(machine: pgn.machines.Machine, tmp_path: Path) -> None:
-    compiled = pgn.compile(machine)
+    compiled = machine.compile()
     assert compiled.compiled and not machine.compiled
     again = pickle.loads(pickle.dumps(compiled))
     assert again.compiled and again.start(4).apply("union", 0, 1) is True
     machine.save(tmp_path / "run")
     loaded = pgn.machines.load(tmp_path / "run", program=UnionFind)
-    assert pgn.certify(loaded) == machine.certify()
+    assert loaded.certify() == machine.certify()
     outcome = loaded.start(3).outcome("union", 0, 2)
     assert outcome == ("answer", True, (0, 2)) and len(loaded.start(3)) == 3
 
@@ -126,7 +151,8 @@ def test_refusals(machine: pgn.machines.Machine) -> None:
         state.apply("union", 0, 3)
     with pytest.raises(ValueError):
         state.apply("cut", 0)
-    with pytest.raises(ValueError, match="there is no pointer field"):
-        state.pointers("down")
+    for use in (state.value, lambda node: state.add(node, 1), machine.start(3).value):
+        with pytest.raises(ValueError, match="out of range|have no values"):
+            use(7)
     with pytest.raises(ValueError, match="either nodes or keys"):
         machine.start()

@@ -94,7 +94,9 @@ def test_a_structure_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     own = "--structure=mine:Latest"
     short = ["--epochs=3", "--sequences=5", "--validation-sequences=2", "--test-nodes=20"]
     in_folder(tmp_path, "train", own, "--out=run", *short)
-    assert (tmp_path / "run" / "structure.txt").read_text() == "mine:Latest"
+    note = (tmp_path / "run" / "structure.txt").read_text().splitlines()
+    assert note[0] == "mine:Latest" and [line.split()[0] for line in note[1:]] == ["source", "transitions"]
+    assert "unknown" not in "".join(note)
     shown = in_folder(tmp_path, "eval", "run", own, "--nodes=8", "--json").stdout
     in_folder(tmp_path, "generate", own, "--nodes=20", "--count=5", "--out=train.safetensors")
 

@@ -59,10 +59,10 @@ def test_a_models_rollout_has_the_models_scores(runs: Path) -> None:
         rollout = model.rollout(data)
         scores = rollout.score(data)
         for name, value in model.evaluate(data).items():
-            if name not in ("nodes", "ops", "sequences", "execution"):
+            if name not in ("nodes", "ops", "sequences", "trivial", "execution"):
                 assert scores[name] == value, name
         assert scores == pgn.score(
-            data, query_logits=rollout.query_logits, pointers=rollout.pointers, masks=rollout.masks
+            data, answers=rollout.answers, pointers=rollout.pointers, masks=rollout.masks
         )
         assert (scores.valid is None) == (rollout.pointers is None) == (scores.pairs is None)
         assert 0 <= scores.beyond_counting <= 1 or scores.beyond_counting < 0
@@ -101,8 +101,9 @@ def test_other_types_are_taken() -> None:
 @pytest.mark.parametrize(
     ("keywords", "sentence"),
     [
-        ({}, "either answers or query_logits"),
-        ({"answers": 0, "query_logits": 0}, "either answers or query_logits"),
+        ({}, "one of answers, query_logits and probabilities"),
+        ({"answers": 0, "query_logits": 0}, "one of answers, query_logits and probabilities"),
+        ({"probabilities": np.full((3, 9), 1.5)}, "not from 0 to 1"),
         ({"answers": np.zeros((3, 8))}, r"answers has shape \[3, 8\]; expected \[3, 9\]"),
         ({"answers": np.full((3, 9), 2)}, "a predicted answer is 2; expected 0 or 1"),
         ({"answers": np.full((3, 9), 0.5)}, "cannot hold exactly"),
@@ -132,7 +133,7 @@ def test_benchmarks(model: pgn.Model) -> None:
     def nosy(questions: pgn.Questions) -> dict[str, Any]:
         truths.extend(name for name in dir(questions) if name in ("answers", "masks", "pointers"))
         questions.operands[:] = 0
-        return {"query_logits": np.ones(questions.shape[:2])}
+        return {"probabilities": np.ones(questions.shape[:2])}
 
     table = pgn.benchmark({"nosy": nosy, "pgn": model}, nodes=8, seeds=[1, 2, 5], count=4)
     assert not truths, "predictors never see the truth"
@@ -163,7 +164,7 @@ def test_benchmarks(model: pgn.Model) -> None:
 def test_benchmarks_that_make_no_sense(model: pgn.Model) -> None:
     with pytest.raises(ValueError, match="x has 2 predictors; expected one for each of 3 seeds"):
         pgn.benchmark({"x": [model] * 2}, seeds=range(3))
-    with pytest.raises(TypeError, match="x is 3; expected a Model or a function"):
+    with pytest.raises(TypeError, match="x is 3; expected a Model, a Machine or a function"):
         pgn.benchmark({"x": 3})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="seeds is empty"):
         pgn.benchmark({}, seeds=[])

@@ -124,7 +124,7 @@ def test_rollouts_are_those_of_the_program(
         model = pgn.load(run)
         data = pgn.sample(model.task, nodes=9, count=3, split="test")
         data.save(tmp_path / "data")
-        program("rollout", run, "--data", tmp_path / "data", "--out", tmp_path / "theirs")
+        program("rollout", run, "--data", tmp_path / "data", "--out", tmp_path / "theirs", "--force")
         rollout = model.rollout(data)
         rollout.save(tmp_path / "ours")
         assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()

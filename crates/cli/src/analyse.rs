@@ -7,7 +7,7 @@ use anyhow::Result;
 use pgn_lab::{
     Run,
     analysis::{Analyses, Analysis},
-    find_runs,
+    collection::find_runs,
     machine::MachineRun,
 };
 use pgn_paper::analyses::{Style, render};

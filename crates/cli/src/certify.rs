@@ -3,22 +3,23 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::machine::{MachineCertificate, MachineRun};
+use pgn_lab::machine::{MachineCertificate, MachineRun, suggest};
 
-use crate::{listing, machine, output, threads::pool};
+use crate::{interrupt, listing, machine, output, threads::pool};
 
-/// Prove that a learned machine is exact for every n, or show where it is wrong
+/// Compare a learned machine with its program on every view, and prove that these are all
 ///
-/// Enumerates every view that the program's invariants allow and compares the network's action with
-/// the program's on each. Writes certificate.json next to the model: program and version,
-/// invariants, views by state, hash of the weights, and each view that is wrong. Takes about a
-/// second. The exit code is 1 if the machine is not certified. For a built-in machine nothing is
-/// written.
+/// Enumerates every view that the program's clauses allow, compares the network's action with the
+/// program's on each, and has the checker prove the rest (see `pgn check`). Where the clauses are
+/// not inductive, they are tested on random runs instead. Writes certificate.json and
+/// proof.safetensors next to the model. Takes about a second. The exit code is 1 if the machine is
+/// not certified. For a built-in machine nothing is written.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn certify lct
   pgn train --task lct --model pgn-machine --out runs/lct-machine && pgn certify runs/lct-machine
-  pgn certify runs/lct-machine --json")]
+  pgn certify runs/lct-machine --json
+  pgn certify runs/mine --suggest           (clauses for a program of your own)")]
 pub struct Args {
     /// The run directory, or a built-in machine: dsu, lct, forest, splay or heap
     #[arg(value_name = "DIR")]
@@ -26,6 +27,9 @@ pub struct Args {
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Instead, look for clauses that prove the program, in its random runs, and print them
+    #[arg(long, conflicts_with = "json")]
+    suggest: bool,
     /// Print the certificate as JSON
     #[arg(long)]
     json: bool,
@@ -34,7 +38,11 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        interrupt::leave_nothing()?;
         let run = machine::open(&self.run)?;
+        if self.suggest {
+            return self.suggest(&run);
+        }
         let built_in = !self.run.exists();
         let certificate = pool(self.threads)?.install(|| match built_in {
             true => run.certify(),
@@ -61,9 +69,39 @@ impl Args {
     }
 }
 
+impl Args {
+    fn suggest(&self, run: &MachineRun) -> Result<()> {
+        let found = pool(self.threads)?.install(|| suggest(run.machine()))?;
+        let clauses: String =
+            found.clauses.iter().map(|clause| format!("{}\n", one_line(clause))).collect();
+        output::print(&clauses)?;
+        match (found.views, found.refutation) {
+            (Some(views), _) => output::remark(&format!(
+                "These {} clauses prove the program; they allow {views} views.",
+                found.clauses.len()
+            )),
+            (None, refutation) => bail!(
+                "these clauses do not prove the program; declare one that excludes the memory \
+                 below, and try again\n{}",
+                refutation.unwrap_or_default()
+            ),
+        }
+        Ok(())
+    }
+}
+
+fn one_line(clause: &str) -> String {
+    clause.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn render(run: &MachineRun, all: &MachineCertificate) -> String {
     let certificate = &all.certificate;
-    let outcome = if certificate.certified { "certified" } else { "NOT CERTIFIED" };
+    let proof = all.proof.as_ref();
+    let outcome = match (certificate.certified, proof.is_some_and(|proof| proof.proved)) {
+        (false, _) => "NOT CERTIFIED",
+        (true, false) => "certified and tested, not proved",
+        (true, true) => "certified and proved",
+    };
     let mut text = format!(
         "{}: {outcome}, {} of {} consistent views right\nsmallest margin {:.2}\n\n",
         run.name(),
@@ -75,9 +113,12 @@ fn render(run: &MachineRun, all: &MachineCertificate) -> String {
     for state in &certificate.states {
         text += &format!("  {:width$}  {:>5} of {:>5}\n", state.state, state.right, state.views);
     }
-    text += "\nInvariants:\n";
-    for invariant in &certificate.invariants {
-        text += &format!("  {invariant}\n");
+    text += "\nClauses:\n";
+    for clause in &certificate.clauses {
+        text += &format!("  {}\n", one_line(clause));
+    }
+    if let Some(refutation) = proof.and_then(|proof| proof.refutation.as_ref()) {
+        text += &format!("\nNot proved: {refutation}\n");
     }
     for failure in &certificate.failures {
         text += &format!(

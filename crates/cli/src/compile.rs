@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use pgn_machines::compile::Format;
 
-use crate::{machine, output};
+use crate::{interrupt, machine, output};
 
 /// Compile a certified machine to decision trees, without any matrix product
 ///
@@ -29,6 +29,9 @@ pub struct Args {
     /// Where to write it [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Overwrite --out if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -41,6 +44,10 @@ enum Emit {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        interrupt::leave_nothing()?;
+        if let Some(out) = &self.out {
+            output::check_new(out, self.force)?;
+        }
         let compiled = machine::open(&self.run)?.compile()?;
         let text = compiled.emit(match self.emit {
             Emit::Json => Format::Json,

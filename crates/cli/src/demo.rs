@@ -8,9 +8,11 @@ use std::{
 use anyhow::{Context, Result, bail};
 use pgn_engine::{Model, Parameters};
 use pgn_lab::{
-    Counting, MachineConfig, Results, RunConfig, Session, Table, files,
+    Counting, MachineConfig, Results, RunConfig, Session,
+    collection::Table,
     machine::{MACHINE_MODEL, MachineRun, Mode},
 };
+use pgn_runs::files;
 use pgn_structures::{Dataset, Operation, Sampling, SequenceStream, Split, Task};
 use pgn_viewer::{Played, built_in_models};
 use serde::Serialize;
@@ -25,9 +27,9 @@ use crate::{
 
 /// Train a data structure, certify it, and compare it with the paper's model
 ///
-/// Takes about ten seconds. A network learns the micro-steps of the structure from random weights:
-/// it is given the program's action on every view that the program's invariants allow. It is
-/// certified, which compares it with the program on all of them, and compiled. Then the machine, the
+/// Takes about ten seconds. A network learns the micro-steps of the structure from traces of the
+/// program on 20 nodes, starting from random weights. It is certified, which compares it with the
+/// program on every view that can occur, proved for every n, and compiled. Then the machine, the
 /// paper's `pgn` (a trained model that comes with the program), counting and constant answers are
 /// scored on the same operations, 1.5 per node. `pgn` is run on 1,000 nodes only: each of its
 /// operations takes time proportional to n. All of it is written to --out, with a report to open in
@@ -62,13 +64,15 @@ const RECURRENT_NODES: usize = 1000;
 
 /// What came out.
 #[derive(Serialize)]
-struct Outcome {
+struct Compared {
     task: String,
     seed: u64,
     train_seconds: f64,
     views: usize,
     views_right: usize,
+    views_met: usize,
     certified: bool,
+    proved: bool,
     /// One for each number of nodes; the first one has the recurrent model.
     tests: Vec<Test>,
     report: PathBuf,
@@ -108,7 +112,8 @@ impl Args {
         let results = self.train(&place)?;
         let steps = Steps::new("demo", 4);
         let run = MachineRun::load(&place)?;
-        let certificate = steps.step("certifying", || run.certify_in(&place))?.certificate;
+        let checked = steps.step("certifying", || run.certify_in(&place))?;
+        let certificate = checked.certificate;
         if !certificate.certified {
             bail!(
                 "the machine in {} is not certified: {} of {} views are wrong; train it longer, or \
@@ -130,13 +135,15 @@ impl Args {
             let test = || self.test(&run, pgn, &counting, &task, nodes);
             tests.push(steps.step(&what, test)?);
         }
-        let mut outcome = Outcome {
+        let mut outcome = Compared {
             task: self.task.clone(),
             seed: self.seed,
             train_seconds: results.timing.train_seconds,
             views: certificate.views,
             views_right: certificate.right,
+            views_met: results.views.as_ref().map_or(0, |views| views.met),
             certified: certificate.certified,
+            proved: checked.proof.is_some_and(|proof| proof.proved),
             tests,
             report: self.out.join("report.html"),
         };
@@ -252,16 +259,17 @@ fn built_in_pgn(task: &str) -> Result<Model> {
     Ok(Model::from_parameters(config.network, parameters)?)
 }
 
-impl Outcome {
+impl Compared {
     fn text(&self, task: &Task) -> String {
         format!(
-            "Trained: a {} from random weights, in {:.1} s, on the program's\n\
-             action for each of {} views (small parts of the structure).\n\
-             Certified: the network equals the program on all {} consistent views.\n\n\
+            "Trained: a {} from random weights, in {:.1} s, on traces of\n\
+             operations on 20 nodes, which met {} views (small parts of the structure).\n\
+             {}: it equals the program on all {} views that can occur.\n\n\
              {}Report: {}\n",
             task.title().to_lowercase(),
             self.train_seconds,
-            self.views,
+            self.views_met,
+            if self.proved { "Proved, for every n" } else { "Certified" },
             self.views,
             self.table().text(),
             self.report.display()
@@ -296,7 +304,7 @@ impl Outcome {
 
 /// The report: what was done, and both models on a small test sequence, step by step.
 fn report(
-    outcome: &Outcome,
+    outcome: &Compared,
     run: &MachineRun,
     pgn: &Model,
     task: &Task,
@@ -319,10 +327,11 @@ fn report(
     };
     let lines = [
         format!(
-            "A network learned the {} from random weights in {:.1} s. It was given the program's \
-             action on each of {} views, and equals the program on all of them.",
+            "A network learned the {} from random weights in {:.1} s, from traces of operations on \
+             20 nodes, which met {} views. It equals the program on all {} views that can occur.",
             task.title().to_lowercase(),
             outcome.train_seconds,
+            outcome.views_met,
             outcome.views
         ),
         statement.to_owned(),

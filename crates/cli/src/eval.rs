@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pgn_engine::{Search, TestLayers};
-use pgn_lab::{AnyRun, Stop, TestScores, TestSets, machine::Mode};
+use pgn_engine::TestLayers;
+use pgn_lab::{AnyRun, TestScores, TestSets, machine::Mode};
+use pgn_runs::Stop;
 use serde::Serialize;
 
 use crate::{
     machine,
     output::{self, Usage},
-    scores_table, search, test_layers,
+    scores_table, test_layers,
     threads::pool,
 };
 
@@ -53,8 +54,6 @@ pub struct Args {
     /// Threads to use; the scores are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    #[arg(long, value_name = "HOW", help = search::HELP, value_parser = search::parse)]
-    search: Option<Search>,
     /// Apply the processor more often than in training: nodes:N in proportion to log n, as often as
     /// in training for N nodes; depth:D in proportion to the depth of u and v
     #[arg(long, value_name = "BY:BASE", value_parser = test_layers::parse)]
@@ -104,12 +103,9 @@ impl Args {
                 if let Some(layers) = self.test_layers {
                     model.set_test_layers(layers)?;
                 }
-                if let Some(search) = self.search {
-                    model.set_search(search);
-                }
             }
-            AnyRun::Machine(_) if self.search.is_some() || self.test_layers.is_some() => {
-                return Err(refuse("--search or --test-layers", "the paper's models").into());
+            AnyRun::Machine(_) if self.test_layers.is_some() => {
+                return Err(refuse("--test-layers", "the paper's models").into());
             }
             AnyRun::Machine(_) => {}
         }

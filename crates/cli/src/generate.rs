@@ -4,9 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pgn_structures::{
-    Dataset, Sampling, Statistics, Task, forest, given_priorities, operations_from_csv,
-};
+use pgn_structures::{Dataset, Sampling, Statistics, Task, given_priorities, operations_from_csv};
 use serde::Serialize;
 
 use crate::{interrupt, output, tasks, user_structure};
@@ -69,8 +67,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Describe a data-set file instead: statistics, whether its ground truth is reproduced, and
-    /// the final forest of its first sequence
+    /// Describe a data-set file instead: statistics, and whether its ground truth is reproduced
     #[arg(
         long,
         value_name = "FILE",
@@ -94,9 +91,7 @@ impl Args {
             };
         }
         let out = self.out.as_ref().context("--out is missing")?;
-        if out.is_file() && !self.force {
-            anyhow::bail!("{} already exists; use --force to overwrite it", out.display());
-        }
+        output::check_new(out, self.force)?;
         interrupt::leave_nothing()?;
         let dataset = self.dataset()?;
         dataset.save(out)?;
@@ -234,7 +229,6 @@ impl Description {
             line("further fields", self.fields.join(", "));
         }
         line("ground truth", truth);
-        text += "\nThe first sequence after its last operation, children below their parents:\n\n";
-        text + &forest::picture(&self.final_pointers, 60)
+        text
     }
 }

@@ -8,7 +8,8 @@ use std::{
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use pgn_lab::{Entry, Queue, QueueEvent, State};
+use pgn_lab::{Experiments, Queue};
+use pgn_runs::{Entry, EntryState, Event as QueueEvent};
 
 use crate::output;
 
@@ -44,7 +45,7 @@ impl GridDisplay {
         let mut done = vec![0; grid.entries().len()];
         for entry in grid.entries() {
             if is_wanted(&entry.index)
-                && let State::Stopped { epoch } = entry.state()
+                && let EntryState::Stopped { epoch } = grid.state(entry)
             {
                 done[entry.index] = epoch;
             }
@@ -73,7 +74,7 @@ impl GridDisplay {
     }
 
     /// Notes what happened to an entry.
-    pub fn show(&self, entry: &Entry, event: QueueEvent<'_>) {
+    pub fn show(&self, entry: &Entry, event: QueueEvent<'_, Experiments>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let name = entry.name();
         let mut line = None;
@@ -96,7 +97,7 @@ impl GridDisplay {
             }
             QueueEvent::Elsewhere if !state.elsewhere.contains(&entry.index) => {
                 state.elsewhere.push(entry.index);
-                line = Some(format!("{name}: another process is at it"));
+                line = Some(format!("{name}: being trained by another process; skipped"));
             }
             QueueEvent::Elsewhere => {}
             QueueEvent::Finished(results) => {

@@ -1,8 +1,9 @@
-//! Ctrl-C, SIGTERM and SIGUSR1: ask for an orderly stop. A second Ctrl-C ends the program there and
+//! Ctrl-C, SIGTERM, SIGHUP and SIGUSR1: ask for an orderly stop. A second Ctrl-C ends the program there and
 //! then.
 //!
 //! SIGTERM is what schedulers and shutting-down machines send; SIGUSR1 is what a Slurm job is
-//! usually sent some time before its limit, so that it can be requeued.
+//! usually sent some time before its limit, so that it can be requeued; SIGHUP is what a terminal
+//! sends when it is closed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,8 +23,7 @@ pub fn flag() -> Result<&'static AtomicBool> {
     })
     .context("cannot listen for Ctrl-C")?;
     #[cfg(unix)]
-    listen(|| STOP.store(true, Ordering::Relaxed))
-        .context("cannot listen for SIGTERM and SIGUSR1")?;
+    listen(|| STOP.store(true, Ordering::Relaxed)).context("cannot listen for signals")?;
     Ok(&STOP)
 }
 
@@ -32,7 +32,7 @@ pub fn flag() -> Result<&'static AtomicBool> {
 pub fn leave_nothing() -> Result<()> {
     ctrlc::set_handler(|| end()).context("cannot listen for Ctrl-C")?;
     #[cfg(unix)]
-    listen(|| end()).context("cannot listen for SIGTERM and SIGUSR1")?;
+    listen(|| end()).context("cannot listen for signals")?;
     Ok(())
 }
 
@@ -50,6 +50,11 @@ fn listen(mut then: impl FnMut() + Send + 'static) -> std::io::Result<()> {
     let context = runtime.enter();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut user = signal(SignalKind::user_defined1())?;
+    // Under `nohup` a closed terminal must not matter.
+    let mut hangup = match hangup_is_ignored() {
+        true => None,
+        false => Some(signal(SignalKind::hangup())?),
+    };
     drop(context);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async move {
@@ -57,10 +62,19 @@ fn listen(mut then: impl FnMut() + Send + 'static) -> std::io::Result<()> {
                 tokio::select! {
                     _ = terminate.recv() => {}
                     _ = user.recv() => {}
+                    Some(_) = async { hangup.as_mut()?.recv().await } => {}
                 }
                 then();
             }
         });
     })?;
     Ok(())
+}
+
+/// Whether SIGHUP was ignored when the program was started. Where nobody can tell, it is left alone.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }

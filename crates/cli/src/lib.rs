@@ -11,7 +11,9 @@ use pgn_structures::Task;
 
 mod analyse;
 mod bench;
+mod benchmark;
 mod certify;
+mod check;
 mod cluster;
 mod compile;
 mod completions;
@@ -20,13 +22,11 @@ mod eval;
 mod figures;
 mod generate;
 mod grid_progress;
-mod grid_table;
 mod interrupt;
 mod judge;
 mod listing;
 mod loss_weights;
 mod machine;
-mod man;
 mod models;
 mod output;
 mod progress;
@@ -37,7 +37,6 @@ mod report;
 mod reproduce;
 mod rollout;
 mod scores_table;
-mod search;
 mod serve;
 mod steps;
 mod story_text;
@@ -61,6 +60,7 @@ commands! {
     Eval(eval),
     Verify(verify),
     Certify(certify),
+    Check(check),
     Compile(compile),
     Judge(judge),
     Rollout(rollout),
@@ -71,9 +71,9 @@ commands! {
     Figures(figures),
     Report(report),
     Serve(serve),
+    Benchmark(benchmark),
     Bench(bench),
     Completions(completions),
-    Man(man),
 }
 
 /// Where help lists what few need: after a command's own flags.
@@ -131,7 +131,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     })
 }
 
-/// The same for surroundings that know structures of the user's own: `find` is given the value of
+/// [`run`] for surroundings that know structures of the user's own: `find` is given the value of
 /// `--structure`, and registers what it names.
 pub fn run_with(
     args: impl IntoIterator<Item = OsString>,
@@ -159,7 +159,7 @@ pub fn run_with(
     }
 }
 
-/// The command line as data: what completions, manual pages and the reference are made from.
+/// The command line as data: what completions and the page of commands are made from.
 pub fn command() -> clap::Command {
     pgn_machines::programs::build_in_tasks(); // help texts list the tasks
     <Program as clap::CommandFactory>::command().mut_subcommand("reproduce", reproduce::brief)

@@ -35,6 +35,15 @@ pub fn next(command: &str) {
     remark(&format!("Next: {command}"));
 }
 
+/// Refuses to overwrite a file, unless told to; before the work that it is for.
+pub fn check_new(path: &Path, force: bool) -> anyhow::Result<()> {
+    if !force && path.symlink_metadata().is_ok_and(|there| there.is_file()) {
+        anyhow::bail!("{} already exists; use --force to overwrite it", path.display());
+    }
+    pgn_structures::files::check_replaceable(path)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// Writes a file whole or not at all, with the folders above it if need be.
 pub fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -74,6 +83,13 @@ pub struct NotReady(pub String);
 #[error("{0}")]
 pub struct Usage(pub String);
 
+/// Text without line breaks or other control characters, which a file's name or contents may have
+/// brought into it.
+fn one_line(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    text.trim_end().chars().map(escaped).collect()
+}
+
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
 
@@ -95,6 +111,6 @@ pub fn exit_code(result: anyhow::Result<()>) -> u8 {
         return NOT_READY;
     }
     // There is nobody left to tell if this fails too.
-    let _ = writeln!(io::stderr(), "error: {error:#}");
+    let _ = writeln!(io::stderr(), "error: {}", one_line(&format!("{error:#}")));
     if error.is::<Usage>() { USAGE } else { 1 }
 }

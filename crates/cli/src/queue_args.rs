@@ -1,16 +1,16 @@
-//! What can be done with a queue of runs, whoever made it: list it, watch it, work through it.
+//! What can be done with a queue of runs, whoever made it: list it, work through it.
 
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use pgn_lab::{MAX_THREADS, Queue, Summary, Work, indices};
+use pgn_lab::{MAX_THREADS, Queue};
+use pgn_runs::{Summary, Work, indices};
 
 use crate::{
     grid_progress::GridDisplay,
     interrupt,
     output::{self, Interrupted, NotReady},
-    queue_list::{self, Wanted},
-    threads,
+    queue_list, threads,
 };
 
 /// The flags of every queue.
@@ -23,15 +23,13 @@ pub struct QueueArgs {
     /// Only print the indices of the queue on one line, as in 3,7,9-12, for sbatch --array
     #[arg(long, conflicts_with = "list")]
     array: bool,
-    /// With --list or --array: only entries in this state
-    #[arg(long, value_name = "STATE")]
-    state: Option<Wanted>,
-    /// Only show the progress of all processes until the queue is finished
-    #[arg(long, conflicts_with_all = ["list", "array"])]
-    watch: bool,
+    /// With --list or --array: only entries in this state; todo is unfinished and not running, ready
+    /// is to do with its dependency finished
+    #[arg(long, value_name = "STATE", value_parser = queue_list::STATES)]
+    state: Option<String>,
     /// Run only these entries, as in 3,7,9-12. Does not wait for an entry that is being trained
     /// elsewhere or depends on an unfinished one: exit code 75
-    #[arg(long, value_name = "INDICES", conflicts_with_all = ["list", "array", "watch"])]
+    #[arg(long, value_name = "INDICES", conflicts_with_all = ["list", "array"])]
     pub only: Option<String>,
     /// Parallel runs; does not change results [default: one per core]
     #[arg(long, value_name = "N")]
@@ -54,7 +52,7 @@ impl QueueArgs {
             bail!("--state chooses what --list and --array print; expected one of them");
         }
         if self.list || self.array {
-            let lines = queue_list::lines(queue, self.state);
+            let lines = queue_list::lines(queue, self.state.as_deref());
             if self.array {
                 let indices: Vec<usize> = lines.iter().map(|line| line.entry.index).collect();
                 output::print(&(indices::format(&indices) + "\n"))?;
@@ -63,10 +61,6 @@ impl QueueArgs {
             } else {
                 output::print(&queue_list::render(&lines))?;
             }
-            return Ok(false);
-        }
-        if self.watch {
-            queue_list::watch(queue)?;
             return Ok(false);
         }
         self.work(queue)?;
@@ -96,7 +90,7 @@ impl QueueArgs {
             stop: interrupt::flag()?,
             observe: &|entry, event| display.show(entry, event),
         };
-        let summary = pgn_lab::work(queue, only.as_deref(), &work);
+        let summary = pgn_runs::work(queue, only.as_deref(), &work);
         // Before any error, so that it gets a line of its own.
         display.finish();
         report_failures(queue, count, &summary?)

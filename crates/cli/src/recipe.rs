@@ -46,7 +46,8 @@ pub struct RecipeArgs {
     /// Validate every N epochs; the best of these models is kept [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     evaluate_every: Option<u32>,
-    /// Stop after N epochs without a better validation score [default: never]
+    /// Stop after N epochs without a better validation score; 0 for never [default: 200; 0 for
+    /// pgn-nm, pgn-exact and pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     patience: Option<u32>,
     /// Training sequences [default: 70]
@@ -82,7 +83,7 @@ pub struct RecipeArgs {
     /// With --forcing own or free: probability that an operation is teacher-forced [default: 0]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     teacher_probability: Option<f64>,
-    /// The same in the last epoch; linear in between [default: --teacher-probability]
+    /// --teacher-probability in the last epoch; linear in between [default: --teacher-probability]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     final_teacher_probability: Option<f64>,
     /// What query and key read: h (equation 6) or [z ‖ h] (appendix A) [default: h]
@@ -131,7 +132,7 @@ impl RecipeArgs {
             None => Table::new(),
             Some(path) => pgn_lab::read_settings(path)?,
         };
-        pgn_lab::overlay(&mut settings, self.flags());
+        pgn_runs::settings::overlay(&mut settings, self.flags());
         Ok(settings)
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pgn_lab::{analysis::Analyses, find_runs};
+use pgn_lab::{analysis::Analyses, collection::find_runs};
 
 use crate::{interrupt, output, steps::Steps, threads::pool};
 
@@ -26,6 +26,9 @@ pub struct Args {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Overwrite --out if it exists
+    #[arg(long)]
+    force: bool,
     /// Use the analyses in this file, made by pgn analyse --out
     #[arg(long, value_name = "FILE")]
     analyses: Option<PathBuf>,
@@ -38,6 +41,7 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         interrupt::leave_nothing()?;
+        output::check_new(&self.out, self.force)?;
         let runs = find_runs(&self.runs)?;
         let analyses = self.analyses.as_deref().map(Analyses::load).transpose()?;
         let analyse = match analyses {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use pgn_engine::Preset;
-use pgn_lab::{Collection, Queue};
+use pgn_lab::{Queue, collection::Collection};
 use pgn_paper::{Selection, grid, tables};
 
-use crate::{grid_table, output, queue_args::QueueArgs, recipe::RecipeArgs};
+use crate::{interrupt, output, queue_args::QueueArgs, recipe::RecipeArgs};
 
 /// Epochs of the quick version: enough for its point, few enough for a coffee.
 const QUICK_EPOCHS: u64 = 1000;
@@ -31,7 +31,6 @@ Examples:
   pgn reproduce --full --out runs/paper
   pgn reproduce --full --out runs/paper --list --state todo
   pgn reproduce --full --out runs/paper --only 17      (one entry, for a job array)
-  pgn reproduce --full --out runs/paper --watch        (while other processes work on it)
   pgn reproduce --out runs/small --models pgn,gnn --tasks lct --seeds 0,1 --epochs 500
   pgn reproduce --tables results/paper                 (tables of the finished runs)")]
 pub struct Args {
@@ -43,11 +42,11 @@ pub struct Args {
     out: Option<PathBuf>,
     /// Only print the tables of the finished runs in DIR (or of its runs.json), and write runs.json
     /// and tables.md there
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "array", "watch", "only", "full", "out"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "array", "only", "full", "out"])]
     tables: Option<PathBuf>,
     /// Copy config, results, model and thinned metrics of every finished run to DIR, with runs.json
     /// and tables.md
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "array", "watch", "only"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "array", "only"])]
     export: Option<PathBuf>,
     /// Only these models
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -84,6 +83,7 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         if let Some(dir) = &self.tables {
+            interrupt::leave_nothing()?;
             let runs = match &self.export {
                 Some(to) => pgn_paper::export(dir, to)?,
                 None => pgn_paper::write_tables(dir)?,
@@ -131,7 +131,8 @@ impl Args {
 
     fn print_summary(&self, grid: &Queue, runs: &Collection) -> Result<()> {
         let out = grid.out().display();
-        let mut text = grid_table::render(runs);
+        let table = |task: &str| format!("\n{}", tables::f1_means(runs, task).text().trim_end());
+        let mut text = runs.tasks().into_iter().map(table).collect::<String>() + "\n";
         if self.full {
             text += &format!("\nAll tables and the paper's claims: {out}/tables.md\n");
         } else {

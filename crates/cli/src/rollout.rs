@@ -35,6 +35,9 @@ pub struct Args {
     /// Where to write the rollouts
     #[arg(long, value_name = "FILE", requires = "data")]
     out: Option<PathBuf>,
+    /// Overwrite --out if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Show each operation of this CSV file, `u,v` per line
     #[arg(long, value_name = "FILE")]
     ops: Option<PathBuf>,
@@ -65,6 +68,9 @@ impl Args {
                     .into(),
             )
             .into());
+        }
+        if let Some(out) = &self.out {
+            output::check_new(out, self.force)?;
         }
         let run = AnyRun::open(&self.run)?;
         if self.mode.is_some() && matches!(run, AnyRun::Model(_)) {

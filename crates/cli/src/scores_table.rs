@@ -7,7 +7,7 @@ use pgn_lab::TestScores;
 /// Lines of text; what was not measured is left out.
 pub fn render(sets: &[TestScores]) -> String {
     type Row = (&'static str, fn(&TestScores) -> Option<f64>);
-    const ROWS: [Row; 12] = [
+    const ROWS: [Row; 17] = [
         ("F1", |s| Some(s.scores.f1)),
         ("precision", |s| Some(s.scores.precision)),
         ("recall", |s| Some(s.scores.recall)),
@@ -20,6 +20,11 @@ pub fn render(sets: &[TestScores]) -> String {
         ("processor steps, mean", |s| {
             s.execution.as_ref().map(|e| e.mean_steps).filter(|steps| *steps > 0.0)
         }),
+        ("accuracy of always 0", |s| Some(1.0 - s.scores.answers_1)),
+        ("accuracy of always 1", |s| Some(s.scores.answers_1)),
+        ("pointers all to self", |s| s.trivial.map(|rules| rules.point_to_self)),
+        ("pointers never moved", |s| s.trivial.map(|rules| rules.keep_pointers)),
+        ("masks never visited", |s| s.trivial.map(|rules| rules.never_visit)),
         ("F1 of always answering 1", |s| Some(s.scores.f1_always_1)),
         ("F1 of always answering 0", |s| Some(s.scores.f1_always_0)),
         ("F1 of counting", |s| s.counting_f1),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pgn_lab::Step;
+use pgn_lab::story::Step;
 
 /// The widest line.
 const WIDTH: usize = 80;
@@ -118,7 +118,8 @@ fn visible(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgn_lab::{Move, Wrong};
+    use pgn_engine::Move;
+    use pgn_lab::story::Wrong;
 
     fn steps() -> Vec<Step> {
         let moved: Vec<Move> = (0..40).map(|node| Move { node, from: node, to: 99 }).collect();

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use pgn_lab::{Sweep, sweep_tables};
+use pgn_lab::{Experiments, collection::sweep_tables};
+use pgn_runs::Sweep;
 
 use crate::{output, queue_args::QueueArgs};
 
@@ -39,7 +40,6 @@ Examples:
   pgn sweep sweep.toml --out runs/sweep
   pgn sweep sweep.toml --out runs/sweep --list --state todo
   pgn sweep sweep.toml --out runs/sweep --only 3,7,9-12   (for a job array)
-  pgn sweep sweep.toml --out runs/sweep --watch
   pgn sweep sweep.toml --out runs/sweep --tables          (of the finished runs)")]
 pub struct Args {
     /// The file with the settings
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Only print the tables of the finished runs, and write runs.json and tables.md
-    #[arg(long, conflicts_with_all = ["list", "array", "watch", "only"])]
+    #[arg(long, conflicts_with_all = ["list", "array", "only"])]
     tables: bool,
     #[command(flatten)]
     queue: QueueArgs,
@@ -58,7 +58,7 @@ pub struct Args {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        let queue = Sweep::load(&self.sweep)?.queue(&self.out)?;
+        let queue = Sweep::load(&self.sweep)?.queue(Experiments, &self.out)?;
         if !self.tables && !self.queue.run(&queue)? {
             return Ok(());
         }

@@ -1,13 +1,17 @@
 //! `pgn train`: one run, from nothing or from where it was left.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use pgn_lab::{AnyConfig, Outcome, Results, Session, machine::MACHINE_MODEL};
+use pgn_runs::files;
 
 use crate::{
     interrupt, models,
-    output::{self, Interrupted},
+    output::{self, Interrupted, Usage},
     progress::Display,
     recipe::{Flags, RecipeArgs},
     scores_table, tasks,
@@ -26,6 +30,7 @@ use crate::{
   pgn train --task dsu --model pgn --seed 0 --out runs/dsu-pgn
   pgn train --task lct --model gnn --epochs 500 --batch 14 --clip 0 --out runs/lct-gnn
   pgn train --task dsu --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
+  pgn train --task dsu --initial runs/dsu-pgn --nodes 50 --epochs 100 --out runs/dsu-50
   pgn train --task forest --model pgn-exact --out runs/forest-exact
   pgn train --task lct --model pgn-machine --out runs/lct-machine
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1
@@ -50,6 +55,10 @@ pub struct Args {
     /// For pgn-ptrs and pgn-ptrs-free: the run directory of the model that provides the pointers
     #[arg(long, value_name = "DIR")]
     teacher: Option<PathBuf>,
+    /// Start from the weights of this run instead of random ones: to fine-tune a model, or to train
+    /// it for more epochs (Adam starts afresh)
+    #[arg(long, value_name = "DIR")]
+    initial: Option<PathBuf>,
     /// Threads to use; the outcome is the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -83,13 +92,20 @@ impl Args {
     pub fn run(self) -> Result<()> {
         let flags = self.flags().0;
         let mut settings = self.recipe.settings()?;
-        pgn_lab::overlay(&mut settings, flags.clone());
+        pgn_runs::settings::overlay(&mut settings, flags.clone());
         let located = |error: pgn_lab::Error| self.recipe.located(error, &flags);
         let model = settings.get("model").and_then(|model| model.as_str());
         if let Some(model) = model {
             models::check(model).map_err(|error| located(error.into()))?;
         }
         let config = AnyConfig::resolve(settings).map_err(located)?;
+        user_structure::check_class(&self.out)?;
+        if let Some(from) = &self.initial {
+            if matches!(config, AnyConfig::Machine(_)) {
+                return Err(Usage("--initial is for models; a machine starts afresh".into()).into());
+            }
+            begin_with(from, &self.out)?;
+        }
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
         let mut display = Display::new(config.name(), config.epochs());
@@ -132,6 +148,26 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// Puts the first weights where the run looks for them.
+fn begin_with(from: &Path, out: &Path) -> Result<()> {
+    let weights = files::read(&from.join(files::MODEL))?;
+    let path = out.join(files::INITIAL);
+    if path.exists() && files::read(&path)? != weights {
+        bail!(
+            "{} holds other weights than {}; choose another directory",
+            path.display(),
+            from.display()
+        );
+    }
+    if !path.exists() && out.join(files::CONFIG).exists() {
+        bail!(
+            "{} holds a run that began with other weights; choose another directory",
+            out.display()
+        );
+    }
+    output::write(&path, &weights)
 }
 
 /// What came out: a line or two, and the scores.

@@ -11,6 +11,8 @@ pub struct OwnStructure {
     pub is_program: bool,
     /// Where its class is found, for people who load the run: `module:class`.
     pub class: String,
+    /// What its runs say of it: the class, then what tells it from others of its name.
+    pub note: String,
 }
 
 static OWN: OnceLock<OwnStructure> = OnceLock::new();
@@ -30,10 +32,17 @@ pub fn given(task: Option<&String>) -> Option<String> {
     task.cloned().or_else(|| get().map(|own| own.task.clone()))
 }
 
+/// Refuses a run directory of another version of the class.
+pub fn check_class(run: &Path) -> pgn_lab::Result<()> {
+    get().map_or(Ok(()), |own| pgn_lab::check_class(run, &own.note, true))
+}
+
 /// Notes in a run directory which class the run is of.
 pub fn note_class(run: &Path) -> pgn_lab::Result<()> {
     match get() {
-        Some(own) if run.is_dir() => pgn_lab::note_class(run, &own.class),
+        Some(own) if run.join(pgn_runs::files::CONFIG).is_file() => {
+            pgn_lab::note_class(run, &own.note)
+        }
         _ => Ok(()),
     }
 }

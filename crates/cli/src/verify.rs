@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use pgn_lab::{Run, Shape, Verdict, machine::MachineRun, verify_all, verify_shape};
+use pgn_lab::{
+    Run,
+    machine::MachineRun,
+    verify::{Shape, Verdict, verify_all, verify_shape},
+};
 use serde::Serialize;
 
 use crate::{demo::thousands, machine, output, steps::Steps, threads::pool};
@@ -16,7 +20,7 @@ use crate::{demo::thousands, machine, output, steps::Steps, threads::pool};
 /// (pgn-machine) is certified again and compared with its program on random operations. Other
 /// models cannot be verified: they carry latents.
 ///
-/// Draws the smallest case that goes wrong, and exits with 1 if there is one.
+/// Prints the smallest case that goes wrong, and exits with 1 if there is one.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn verify runs/forest-exact
@@ -104,7 +108,7 @@ impl Args {
             }
             let failures = verdicts.iter().filter_map(|verdict| verdict.failure.as_ref());
             if let Some(smallest) = failures.min_by_key(|failure| failure.before.len()) {
-                text += &format!("\nThe smallest wrong case:\n{}", smallest.picture());
+                text += &format!("\nThe smallest wrong case:\n{}", smallest.text());
             } else {
                 text += &format!("\nAll {} transitions are right.\n", thousands(tried as usize));
             }

@@ -63,10 +63,7 @@ fn from_runs_to_analyses_figures_and_a_report() {
     assert!(fs::read(&path).unwrap() == bytes);
 
     fs::copy(here.join("grid/runs.json"), here.join("made/runs.json")).unwrap();
-    // Only programs that were compiled with the feature can draw PNG files.
-    let can_png = cfg!(feature = "png");
-    let draw = if can_png { "figures made --png" } else { "figures made" };
-    let told = stdout(here, &format!("{draw} --out pictures/here"));
+    let told = stdout(here, "figures made --out pictures/here");
     let drawn = names(&here.join("pictures/here"));
     let expected = [
         "beyond",
@@ -82,25 +79,17 @@ fn from_runs_to_analyses_figures_and_a_report() {
         "f1",
         "validity",
     ];
-    let kinds: &[&str] = if can_png { &["png", "svg"] } else { &["svg"] };
-    let mut files: Vec<String> = expected
-        .iter()
-        .flat_map(|name| kinds.iter().map(move |kind| format!("{name}.{kind}")))
-        .collect();
+    let mut files = expected.map(|name| format!("{name}.svg"));
     files.sort();
     assert_eq!(drawn, files);
-    let listed = if can_png { ".svg, .png " } else { ".svg " };
-    assert!(expected.iter().all(|name| told.contains(&format!("pictures/here/{name}{listed}"))));
-    stdout(here, &format!("{draw} --out again"));
+    assert!(expected.iter().all(|name| told.contains(&format!("pictures/here/{name}.svg "))));
+    stdout(here, "figures made --out again");
     for name in &drawn {
         let [a, b] =
             ["pictures/here", "again"].map(|dir| fs::read(here.join(dir).join(name)).unwrap());
         assert!(a == b, "{name} is not the same again");
-        let start: &[u8] = if name.ends_with("png") { b"\x89PNG" } else { b"<svg " };
-        assert!(a.starts_with(start));
+        assert!(a.starts_with(b"<svg "));
     }
-    stdout(here, "figures made --out bare");
-    assert_eq!(names(&here.join("bare")).len(), expected.len());
 
     let told = stdout(here, "report grid --out reports/all.html");
     assert!(told.starts_with("reports/all.html: 4 runs, "), "{told}");
@@ -165,7 +154,6 @@ fn what_cannot_be_done_is_said_in_a_sentence_and_nothing_is_written() {
         ("analyse whole --threads 0 --out out", "--threads is 0"),
         ("figures empty --out out", "empty has no analyses.json in it; pgn analyse makes one"),
         ("figures bad --out out", "bad/analyses.json: not the JSON that was expected here"),
-        ("figures bad --scale 0 --out out", "scale"),
         ("report empty --out out", "empty has no finished run in it"),
         ("report whole damaged --out out", "damaged/model.safetensors"),
         ("report whole --analyses bad/analyses.json --out out", "bad/analyses.json"),

@@ -59,25 +59,3 @@ fn committed_results_have_a_version_and_checksums() {
     }
     assert!(found > 150, "{found}");
 }
-
-#[test]
-fn the_scores_of_the_models_are_those_of_the_results() {
-    let page = fs::read_to_string(repository().join("docs/models.md")).unwrap();
-    let tables = fs::read_to_string(repository().join("results/paper/tables.md")).unwrap();
-    let (_, section) = page.split_once("## Scores\n").unwrap();
-    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
-    assert!(rows.len() >= 11, "{section}");
-    for row in rows {
-        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        let [model, scores @ ..] = &cells[..] else { panic!("{row}") };
-        assert_eq!(scores.len(), 6, "{row}");
-        // Three sizes of one task, then of the other.
-        for scores in scores.chunks(3) {
-            let same = |line: &str| {
-                line.starts_with(&format!("| {model} "))
-                    && scores.iter().all(|score| line.contains(score))
-            };
-            assert!(tables.lines().any(same), "not in results/paper/tables.md: {row}");
-        }
-    }
-}

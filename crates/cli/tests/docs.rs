@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, path::Path};
 use pgn_lab::{MachineConfig, RunConfig};
 use toml::{Table, Value};
 
-/// The rows of the tables under a heading of docs/config.md: key and second column.
+/// The rows of the tables under a heading of docs/reference.md: key and second column.
 fn documented(heading: &str) -> BTreeMap<String, String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference.md");
     let text = std::fs::read_to_string(path).unwrap();
     let (_, rest) = text.split_once(&format!("## {heading}\n")).unwrap();
     let section = rest.split("\n## ").next().unwrap();
@@ -58,4 +58,20 @@ fn every_setting_that_is_written_only_if_used_exists() {
         // Alone it may be refused, for want of a file or of another model, but it is known.
         assert!(!error.contains("unknown"), "{key}: {error}");
     }
+}
+
+#[path = "../examples/commands.rs"]
+mod commands;
+
+#[test]
+fn the_page_of_commands_has_every_command_and_fits_80_columns() {
+    let page = commands::markdown();
+    for command in pgn_cli::command().get_subcommands() {
+        assert!(page.contains(&format!("\n## pgn {}\n", command.get_name())), "{page}");
+    }
+    assert!(page.contains("\n## pgn cluster slurm\n"));
+    let wide: Vec<&str> = page.lines().filter(|line| line.chars().count() > 80).collect();
+    // The introduction, and examples that are meant to be pasted.
+    let pasted = |line: &&str| line.starts_with("  pgn ") || line.starts_with("The help of");
+    assert!(wide.iter().all(pasted), "{wide:#?}");
 }

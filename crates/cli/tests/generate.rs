@@ -45,7 +45,6 @@ fn generates_what_it_describes() {
         assert!(text.contains(&format!("\n  {line} ")), "{text}");
     }
     assert!(text.contains("ground truth   reproduced exactly"), "{text}");
-    assert!(text.contains("└─ "), "{text}");
 
     let json: serde_json::Value =
         serde_json::from_str(&output(&folder, "--describe a.st --json")).unwrap();
@@ -114,7 +113,6 @@ fn operations_of_ones_own() {
     assert!(text.starts_with("a.st: 1 sequence of 3 operations on 4 nodes"), "{text}");
     assert!(text.contains("split given, seed 5"), "{text}");
     assert!(text.contains("answers 1      0.667"), "{text}");
-    assert!(text.ends_with("alone: 3\n"), "{text}");
 }
 
 #[test]

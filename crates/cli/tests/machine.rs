@@ -12,17 +12,34 @@ fn from_training_to_a_compiled_machine() {
     let folder = folder.path();
     let train = format!("train --task dsu --model pgn-machine --out run {SMALL}");
     let text = stdout(folder, &train);
-    assert!(text.contains("40 of 40 consistent views are right"), "{text}");
+    assert!(text.contains("21 of 21 consistent views are right"), "{text}");
 
     let text = stdout(folder, "certify run");
-    assert!(text.contains("certified, 40 of 40 consistent views right"), "{text}");
-    assert!(text.replace('\n', " ").contains("By induction over micro-steps"), "{text}");
+    assert!(text.contains("certified and proved, 21 of 21 consistent views right"), "{text}");
+    assert!(
+        text.replace('\n', " ").contains("whatever operations are called on however many nodes"),
+        "{text}"
+    );
     let certificate: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("run/certificate.json")).unwrap())
             .unwrap();
     assert_eq!(certificate["certified"], true);
     assert_eq!(certificate["program"], "dsu");
     assert!(certificate["weights"].as_str().unwrap().starts_with("sha256:"));
+
+    let proof: serde_json::Value =
+        serde_json::from_str(&stdout(folder, "check run --json")).unwrap();
+    assert_eq!((&proof["proved"], &proof["views"]), (&true.into(), &21.into()));
+    assert!(proof["answers"].as_u64() > Some(10), "{proof}");
+    // A proof of another machine, and a damaged one.
+    stdout(folder, "certify run");
+    let bytes = std::fs::read(folder.join("run/proof.safetensors")).unwrap();
+    let mut other = bytes.clone();
+    let last = other.len() - 1;
+    other[last] ^= 0x80; // the sign of a weight
+    std::fs::write(folder.join("run/proof.safetensors"), &other).unwrap();
+    assert!(refused(folder, "check run").contains("is not the proof of the machine beside it"));
+    std::fs::write(folder.join("run/proof.safetensors"), bytes).unwrap();
 
     let tree: serde_json::Value =
         serde_json::from_str(&stdout(folder, "compile run --emit json")).unwrap();
@@ -43,7 +60,7 @@ fn from_training_to_a_compiled_machine() {
     assert_eq!(report["test"][0]["f1"], 1.0);
     assert_eq!(report["test"][0]["sequences_exact"], 1.0);
     assert!(
-        stdout(folder, "verify run --depth 16").contains("all 40 consistent views are right, all ")
+        stdout(folder, "verify run --depth 16").contains("all 21 consistent views are right, all ")
     );
 
     // A setting of the network that is changed under the same certificate.
@@ -77,7 +94,8 @@ fn built_in_machines_need_no_directory() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for name in ["dsu", "lct", "forest", "splay", "heap"] {
-        assert!(stdout(folder, &format!("certify {name}")).contains(": certified, "));
+        assert!(stdout(folder, &format!("certify {name}")).contains(": certified and proved, "));
+        assert!(stdout(folder, &format!("check {name}")).contains(": proved in "));
     }
     assert!(stdout(folder, "eval lct --nodes 20 --count 2").contains("sequences exact"));
     assert!(stdout(folder, "eval splay --nodes 20 --count 2").contains("sequences exact"));

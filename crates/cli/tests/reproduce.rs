@@ -140,7 +140,7 @@ fn what_is_exported_can_be_evaluated() {
     let kept = run(&here.join("kept"), "dsu", "pgn-ptrs", 0);
     let expected = ["config.toml", "metrics.jsonl", "model.safetensors", "results.json", "teacher"];
     assert_eq!(common::names(&kept), expected);
-    let metrics = pgn_lab::read_metrics(&kept.join("metrics.jsonl")).unwrap();
+    let metrics = pgn_lab::metrics::read_metrics(&kept.join("metrics.jsonl")).unwrap();
     let results = pgn_lab::Results::load(&kept).unwrap();
     assert!(metrics.len() < 60, "thinned");
     for epoch in [1, 100, results.best_epoch] {

@@ -57,7 +57,7 @@ fn killed_and_resumed(settings: &str) {
     assert_same_outcome(&here.join("whole"), &run);
     let events = |run: &str| {
         let path = here.join(run).join("events.out.tfevents.pgn");
-        let events = pgn_lab::read_events(&path).unwrap();
+        let events = pgn_lab::metrics::read_events(&path).unwrap();
         events.into_iter().map(|event| (event.step, event.scalars)).collect::<Vec<_>>()
     };
     assert_eq!(events("whole"), events("cut"), "but for the clock times");
@@ -81,7 +81,8 @@ fn ctrl_c_leaves_a_run_that_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     // Far more epochs than it will ever do.
-    let command = format!("train --out run --checkpoint-every 0 --epochs 100000000 {SMALL}");
+    let command =
+        format!("train --out run --checkpoint-every 0 --epochs 100000000 --patience 0 {SMALL}");
     let run = here.join("run");
     let child = start(here, &command);
     wait_until("the first checkpoint", || epoch(&run) > 0);
@@ -95,7 +96,7 @@ fn ctrl_c_leaves_a_run_that_goes_on() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("start the same command again"), "{stderr}");
     let stopped = epoch(&run);
-    let metrics = pgn_lab::read_metrics(&run.join("metrics.jsonl")).unwrap();
+    let metrics = pgn_lab::metrics::read_metrics(&run.join("metrics.jsonl")).unwrap();
     assert_eq!(metrics.last().unwrap().epoch, stopped, "every epoch so far is in the checkpoint");
     let sentence = refused(here, "eval run");
     assert!(sentence.contains("its run is not finished"), "{sentence}");

@@ -59,8 +59,6 @@ fn a_small_sweep_end_to_end() {
     assert!(tables.contains("Generated from 10 of 10 runs"), "{tables}");
     assert_eq!(tables, fs::read_to_string(here.join("runs/tables.md")).unwrap());
     assert!(tables.contains("| `pgn-ptrs` clip=5.0 | 2 |"), "{tables}");
-    let watched = stdout(here, &format!("{command} --watch"));
-    assert_eq!(watched, "10 of 10 finished, 0 running, 0 stopped, 0 waiting\n");
 
     // A run of the sweep is what `pgn train` makes of the same settings.
     stdout(
@@ -81,7 +79,7 @@ fn sigterm_and_sigusr1_leave_a_checkpoint_like_ctrl_c() {
     for name in ["-TERM", "-USR1", "-INT"] {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path();
-        let sweep = SWEEP.replace("epochs = 4", "epochs = 100000000");
+        let sweep = SWEEP.replace("epochs = 4", "epochs = 100000000\npatience = 0");
         fs::write(here.join("sweep.toml"), sweep).unwrap();
         let child = start(here, "sweep sweep.toml --out runs --only 0 --checkpoint-every 0");
         let run = here.join("runs/dsu/gnn/clip=1.0/seed-0");
@@ -89,12 +87,36 @@ fn sigterm_and_sigusr1_leave_a_checkpoint_like_ctrl_c() {
         signal(name, &child);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{name}");
-        let metrics = pgn_lab::read_metrics(&run.join("metrics.jsonl")).unwrap();
+        let metrics = pgn_lab::metrics::read_metrics(&run.join("metrics.jsonl")).unwrap();
         assert_eq!(metrics.last().unwrap().epoch, epoch(&run), "{name}");
         assert!(!run.join(".lease").exists(), "{name}");
         let listed = stdout(here, "sweep sweep.toml --out runs --array --state stopped");
         assert_eq!(listed, "0\n", "{name}");
     }
+}
+
+/// A process does not wait for a run that another one trains: it sees its next heartbeat and ends.
+#[test]
+fn a_run_that_is_being_trained_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let sweep = SWEEP.replace("epochs = 4", "epochs = 100000000\npatience = 0");
+    fs::write(here.join("sweep.toml"), sweep).unwrap();
+    let begin = || {
+        Command::new(assert_cmd::cargo::cargo_bin("pgn"))
+            .current_dir(here)
+            .args("sweep sweep.toml --out runs --only 0 --checkpoint-every 0".split(' '))
+            .env("PGN_LEASE_SECONDS", "10")
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let first = begin();
+    wait_until("the first checkpoint", || epoch(&here.join("runs/dsu/gnn/clip=1.0/seed-0")) > 0);
+    let second = begin().wait_with_output().unwrap();
+    assert_eq!(second.status.code(), Some(75), "{}", String::from_utf8_lossy(&second.stderr));
+    signal("-INT", &first);
+    assert_eq!(first.wait_with_output().unwrap().status.code(), Some(130));
 }
 
 /// One of two processes is stopped past its lease and then continued: the other takes its run
@@ -103,7 +125,7 @@ fn sigterm_and_sigusr1_leave_a_checkpoint_like_ctrl_c() {
 fn a_process_stopped_past_its_lease_loses_its_run_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let sweep = SWEEP.replace("epochs = 4", "epochs = 800");
+    let sweep = SWEEP.replace("epochs = 4", "epochs = 800\npatience = 0");
     fs::write(here.join("sweep.toml"), sweep).unwrap();
     let plain = "sweep sweep.toml --out plain --only 0";
     stdout(here, plain);
@@ -122,11 +144,6 @@ fn a_process_stopped_past_its_lease_loses_its_run_and_nothing_else() {
     let run = here.join("runs/dsu/gnn/clip=1.0/seed-0");
     let first = begin();
     wait_until("the first checkpoint", || epoch(&run) > 10);
-
-    // While the first is at work, the second does not wait for it.
-    let busy = begin().wait_with_output().unwrap();
-    assert_eq!(busy.status.code(), Some(75), "{}", String::from_utf8_lossy(&busy.stderr));
-
     signal("-STOP", &first);
     let stopped = epoch(&run);
     let mut second = begin();

@@ -28,11 +28,11 @@ fn a_run_directory_holds_what_the_contract_says() {
     ];
     assert_eq!(names(&run), expected);
 
-    let metrics = pgn_lab::read_metrics(&run.join("metrics.jsonl")).unwrap();
+    let metrics = pgn_lab::metrics::read_metrics(&run.join("metrics.jsonl")).unwrap();
     assert_eq!(metrics.iter().map(|m| m.epoch).collect::<Vec<_>>(), (1..=12).collect::<Vec<_>>());
     let results = pgn_lab::Results::load(&run).unwrap();
     // The chosen epoch is the first among those with the highest validation F₁.
-    let f1 = |line: &pgn_lab::Metrics| line.validation.as_ref().unwrap().f1;
+    let f1 = |line: &pgn_lab::metrics::Metrics| line.validation.as_ref().unwrap().f1;
     let highest = metrics.iter().map(f1).fold(0.0, f64::max);
     let first = metrics.iter().find(|m| f1(m) == highest).unwrap();
     assert_eq!(results.best_epoch, first.epoch);
@@ -82,12 +82,37 @@ fn no_epochs_write_the_initial_model() {
     assert_eq!(results_without_times(&here.join("run"))["best_epoch"], 0);
 }
 
+/// Fine-tuning, or more epochs: a run starts from another one's weights, and only from those.
+#[test]
+fn a_run_starts_from_the_weights_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, &format!("train --epochs 3 --out a {SMALL}"));
+    stdout(here, &format!("train --epochs 0 --seed 8 --initial a --out b {SMALL}"));
+    let model = |run: &str| fs::read(here.join(run).join("model.safetensors")).unwrap();
+    assert_eq!(model("a"), model("b"));
+    let more = format!("train --epochs 2 --initial a --learning-rate 0.01 --out c {SMALL}");
+    stdout(here, &more);
+    assert_ne!(model("a"), model("c"));
+    assert!(stdout(here, &more).contains("best epoch"), "it is finished, and the same run");
+
+    let error = refused(
+        here,
+        &format!("train --epochs 2 --initial c --learning-rate 0.01 --out c {SMALL}"),
+    );
+    assert!(error.contains("holds other weights than c"), "{error}");
+    let error = refused(here, &format!("train --epochs 3 --initial c --out a {SMALL}"));
+    assert!(error.contains("began with other weights"), "{error}");
+    assert!(refused(here, &format!("train --initial none --out d {SMALL}")).contains("none"));
+    assert!(!here.join("d").exists());
+}
+
 #[test]
 fn the_last_epoch_is_always_evaluated() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     stdout(here, &format!("train --epochs 10 --evaluate-every 4 --out run {SMALL}"));
-    let metrics = pgn_lab::read_metrics(&here.join("run/metrics.jsonl")).unwrap();
+    let metrics = pgn_lab::metrics::read_metrics(&here.join("run/metrics.jsonl")).unwrap();
     assert_eq!(metrics.iter().map(|m| m.epoch).collect::<Vec<_>>(), [4, 8, 10]);
 }
 

@@ -16,7 +16,7 @@ use crate::{
         matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
         rows::{DOTS, add, dots, store_dots},
     },
-    packing::{Matrix, Packer},
+    packing::{Linear, Packer},
 };
 
 /// Copies the rows of the nodes that ask.
@@ -30,8 +30,7 @@ pub fn gather(w: usize, x: &[f32], rows: &[Node], into: &mut [f32]) {
 /// Query and key of one pointer type, folded: W_qᵀ W_k.
 #[derive(Clone, Debug)]
 pub struct QueryKey {
-    fold: Matrix,     // [w, w]
-    fold_t: Vec<f32>, // [w, w]
+    fold: Linear, // [w, w]
     w: usize,
     names: [&'static str; 2],
 }
@@ -48,16 +47,14 @@ impl QueryKey {
                 }
             }
         }
-        let fold = packer.computed(fold);
-        QueryKey { fold_t: fold.transposed(w), fold, w, names }
+        QueryKey { fold: Linear::new(packer.computed(fold), w), w, names }
     }
 
     /// Queries \[rows, w\] of the gathered rows of x, \[rows, w\].
     #[inline(always)]
     pub fn forward<S: Simd>(&self, simd: S, gathered: &[f32], into: &mut [f32]) {
-        let w = self.w;
-        let (shape, a, b) = ((gathered.len() / w, w, w), mat(gathered, w), mat(&self.fold, w));
-        matmul(simd, shape, a, b, Start::Zero, Then::Store, mat_mut(into, w));
+        let into = &mut into[..gathered.len()];
+        self.fold.forward(simd, gathered, Start::Zero, Then::Store, into);
     }
 
     /// From ∂scores \[rows, stride\] of the rows that asked, with queries `q`, to ∂queries and to ∂x
@@ -78,8 +75,7 @@ impl QueryKey {
         let d_scores = mat(d_scores, nodes.next_multiple_of(LANES));
         matmul(simd, (count, nodes, w), d_scores, x, Start::Zero, Then::Store, mat_mut(d_q, w));
         matmul_transposed(simd, (nodes, count, w), d_scores, mat(q, w), mat_mut(d_x, w));
-        let (shape, b) = ((count, w, w), mat(&self.fold_t, w));
-        matmul(simd, shape, mat(d_q, w), b, Start::Zero, Then::Store, mat_mut(d_gathered, w));
+        self.fold.backward(simd, &d_q[..count * w], Start::Zero, d_gathered);
         for (&row, d) in rows.iter().zip(d_gathered.chunks_exact(w)) {
             add(simd, d, &mut d_x[row as usize * w..][..w]);
         }
@@ -94,14 +90,12 @@ impl QueryKey {
         [gathered, d_q]: [&[f32]; 2],
         gradients: &mut [f32],
     ) {
-        let (w, a, b) = (self.w, mat(gathered, self.w), mat(d_q, self.w));
-        let into = mat_mut(self.fold.gradient(gradients), w);
-        matmul_transposed(simd, (w, rows, w), a, b, into);
+        self.fold.weights_backward(simd, gathered, &d_q[..rows * self.w], gradients);
     }
 
     /// ∂W_q = W_k ∂foldᵀ and ∂W_k = W_q ∂fold.
     pub fn unpack(&self, gradients: &[f32], parameters: &Parameters, into: &mut Parameters) {
-        let (w, d_fold) = (self.w, self.fold.gradient_of(gradients));
+        let (w, d_fold) = (self.w, self.fold.weight.gradient_of(gradients));
         let [query, key] = self.names.map(|name| parameters.tensor(name));
         let [mut d_query, mut d_key] = [vec![0.0; query.len()], vec![0.0; key.len()]];
         for o in 0..query.len() / w {

@@ -133,10 +133,6 @@ fn weight_one() -> f32 {
     1.0
 }
 
-fn is_weight_one(weight: &f32) -> bool {
-    *weight == 1.0
-}
-
 /// One model of the family.
 ///
 /// ```
@@ -192,7 +188,7 @@ pub struct Config {
     pub losses: LossWeights,
     /// How many times each visited node (mask 0) counts in the mask loss; the loss is still divided
     /// by operations × nodes.
-    #[serde(default = "weight_one", skip_serializing_if = "is_weight_one")]
+    #[serde(default = "weight_one")]
     pub visited_weight: f32,
     /// How initial weights are drawn.
     #[serde(default, skip_serializing_if = "is_default")]

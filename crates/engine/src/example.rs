@@ -37,7 +37,7 @@ impl<'a> Example<'a> {
     }
 
     /// Whether it is one that a model of this config can read.
-    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
+    pub fn check(&self, config: &Config) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Input(what));
         let sequence = self.sequence;
         let (n, ops) = (sequence.nodes(), sequence.ops());

@@ -20,6 +20,38 @@ pub struct Loss {
     pub always_shown: bool,
 }
 
+/// A struct with the sums of some losses, by name: one mechanism for every kind of network.
+macro_rules! loss_sums {
+    ($(#[$doc:meta])* $name:ident { $($(#[$part_doc:meta])* $part:ident,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$part_doc])* pub $part: f64,)+
+            /// The weighted sum that is minimised.
+            pub total: f64,
+            /// How many answers, or actions of a machine, were right.
+            pub right: u64,
+        }
+
+        impl $name {
+            /// Every loss with its name; not the total.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
+                [$((stringify!($part), self.$part),)+].into_iter()
+            }
+
+            /// Adds `share` times another's losses, for means over batches: the share that its batch
+            /// has of all.
+            pub fn add(&mut self, other: &$name, share: f64) {
+                $(self.$part += share * other.$part;)+
+                self.total += share * other.total;
+                self.right += other.right;
+            }
+        }
+    };
+}
+pub(crate) use loss_sums;
+
 macro_rules! losses {
     ($(
         $(#[doc = $weight:literal])+
@@ -32,23 +64,9 @@ macro_rules! losses {
             $($(#[doc = $weight])+ pub $name: f32,)+
         }
 
-        /// The losses of a batch, each unweighted, as means over its sequences.
-        #[derive(Clone, Copy, Debug, Default, PartialEq)]
-        #[non_exhaustive]
-        pub struct Losses {
-            $(#[doc = $summary] pub $name: f64,)+
-            /// The weighted sum that is minimised.
-            pub total: f64,
-            /// How many answers were right.
-            pub right: u64,
-        }
-
-        /// Mean losses over several batches, each before its weight is applied; `total` after.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-        pub struct MeanLosses {
-            $(#[doc = $summary] pub $name: f64,)+
-            /// The weighted sum that is minimised.
-            pub total: f64,
+        loss_sums! {
+            /// The losses of a batch, each unweighted, as means over its sequences.
+            Losses { $(#[doc = $summary] $name,)+ }
         }
 
         impl Loss {
@@ -66,31 +84,6 @@ macro_rules! losses {
             /// Every loss with its weight.
             pub fn iter(&self) -> impl Iterator<Item = (&'static Loss, f32)> {
                 Loss::ALL.iter().zip([$(self.$name,)+])
-            }
-        }
-
-        impl Losses {
-            /// Every loss with its value.
-            pub fn iter(&self) -> impl Iterator<Item = (&'static Loss, f64)> {
-                Loss::ALL.iter().zip([$(self.$name,)+])
-            }
-
-            pub(crate) fn add(&mut self, other: &Losses) {
-                $(self.$name += other.$name;)+
-                self.right += other.right;
-            }
-        }
-
-        impl MeanLosses {
-            /// Every loss with its value.
-            pub fn iter(&self) -> impl Iterator<Item = (&'static Loss, f64)> {
-                Loss::ALL.iter().zip([$(self.$name,)+])
-            }
-
-            /// Adds a batch that makes up `share` of all sequences.
-            pub fn add(&mut self, batch: &Losses, share: f64) {
-                $(self.$name += share * batch.$name;)+
-                self.total += share * batch.total;
             }
         }
     };
@@ -146,14 +139,15 @@ mod tests {
         let one =
             Losses { query: 1.0, pointers: 10.0, masks: 100.0, dgm: 1000.0, ..Losses::default() };
         let mut losses = one;
-        losses.add(&Losses { right: 3, ..one });
+        losses.add(&Losses { right: 3, ..one }, 1.0);
         losses.weigh(&config);
         assert_eq!((losses.total, losses.right), (2.0 * 8421.0, 3));
-        let mut mean = MeanLosses::default();
+        let mut mean = Losses::default();
         mean.add(&losses, 0.25);
         assert_eq!((mean.query, mean.dgm, mean.total), (0.5, 500.0, 0.25 * 16842.0));
         let names: Vec<&str> = Loss::ALL.iter().map(|loss| loss.name).collect();
         assert_eq!(names, ["query", "pointers", "masks", "dgm"]);
-        assert_eq!(mean.iter().map(|(loss, _)| loss.tag).last(), Some("loss/dgm"));
+        assert_eq!(mean.iter().last(), Some(("dgm", 500.0)));
+        assert_eq!(Loss::ALL[3].tag, "loss/dgm");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
-use pgn_structures::{Node, given_priorities};
+use pgn_structures::{Node, Sequence, given_priorities};
 use rayon::prelude::*;
 
 use crate::{
-    Config, Error, Example, Network, Parameters, Search, SimdLevel, State,
+    Config, Error, Example, Network, Parameters, SimdLevel, State, Step,
     processor::{Design, Processor},
 };
 
@@ -27,7 +27,6 @@ use crate::{
 pub struct Model {
     config: Arc<Config>,
     level: SimdLevel,
-    search: Search,
     parameters: Parameters,
     processor: Arc<dyn Processor>,
 }
@@ -41,6 +40,29 @@ pub struct Rollout {
     pub mask_logits: Option<Vec<f32>>,
     /// \[ops, nodes\], after each operation. For models with pointers of their own.
     pub pointers: Option<Vec<Node>>,
+}
+
+impl Rollout {
+    /// One with no operations yet, and room for those of a sequence.
+    pub fn of(config: &Config, sequence: Sequence<'_>) -> Rollout {
+        let (n, ops) = (sequence.nodes(), sequence.ops());
+        Rollout {
+            query_logits: Vec::with_capacity(ops),
+            mask_logits: config.has_masks().then(|| Vec::with_capacity(ops * n)),
+            pointers: config.owns_pointers().then(|| Vec::with_capacity(ops * n)),
+        }
+    }
+
+    /// Adds what the next operation gave.
+    pub fn push(&mut self, step: Step<'_>) {
+        self.query_logits.push(step.logit);
+        if let Some(logits) = &mut self.mask_logits {
+            logits.extend_from_slice(step.mask_logits());
+        }
+        if let Some(pointers) = &mut self.pointers {
+            pointers.extend_from_slice(step.pointers());
+        }
+    }
 }
 
 impl Network for Model {
@@ -79,9 +101,9 @@ impl Model {
             ));
         }
         let config = Arc::new(config);
-        let (level, search) = (SimdLevel::best(), Search::default());
-        let processor = (Design::of(&config).build)(&config, level, search, &parameters);
-        Ok(Model { config, level, search, parameters, processor })
+        let level = SimdLevel::best();
+        let processor = (Design::of(&config).build)(&config, level, &parameters);
+        Ok(Model { config, level, parameters, processor })
     }
 
     /// Reads the weights from a `model.safetensors`.
@@ -98,17 +120,9 @@ impl Model {
         self
     }
 
-    /// Searches for pointers in another way in rollouts over many nodes. An iterated processor has no
-    /// use for it: few nodes take part in an operation.
-    pub fn searching(mut self, search: Search) -> Model {
-        self.search = search;
-        self.rebuild();
-        self
-    }
-
     fn rebuild(&mut self) {
         let build = Design::of(&self.config).build;
-        self.processor = build(&self.config, self.level, self.search, &self.parameters);
+        self.processor = build(&self.config, self.level, &self.parameters);
     }
 
     /// What kind of model it is.
@@ -144,21 +158,9 @@ impl Model {
     /// truth's. Models with given pointers read those.
     pub fn rollout<'a>(&self, example: impl Into<Example<'a>>) -> Result<Rollout, Error> {
         let example = example.into();
-        let (n, ops) = (example.sequence.nodes(), example.sequence.ops());
-        let config = self.config();
-        let mut rollout = Rollout {
-            query_logits: Vec::with_capacity(ops),
-            mask_logits: config.has_masks().then(|| Vec::with_capacity(ops * n)),
-            pointers: config.owns_pointers().then(|| Vec::with_capacity(ops * n)),
-        };
+        let mut rollout = Rollout::of(self.config(), example.sequence);
         self.replay(example, |step| {
-            rollout.query_logits.push(step.logit);
-            if let Some(logits) = &mut rollout.mask_logits {
-                logits.extend_from_slice(step.mask_logits());
-            }
-            if let Some(pointers) = &mut rollout.pointers {
-                pointers.extend_from_slice(step.pointers());
-            }
+            rollout.push(step);
             ControlFlow::Continue(())
         })?;
         Ok(rollout)

@@ -7,7 +7,13 @@
 
 use std::ops::{Deref, Range};
 
-use crate::{Parameters, buffer_pool::BufferPool};
+use fearless_simd::prelude::*;
+
+use crate::{
+    Parameters,
+    buffer_pool::BufferPool,
+    kernels::matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
+};
 
 /// Matrices begin at multiples of this many numbers of the flat array: a cache line.
 const ALIGNED: usize = 16;
@@ -43,6 +49,55 @@ impl Matrix {
     /// \[rows, `columns`\] as \[columns, rows\]: what the backward pass multiplies with.
     pub fn transposed(&self, columns: usize) -> Vec<f32> {
         transposed(self, columns)
+    }
+}
+
+/// A matrix W \[in, out\] that rows are multiplied with, forward and backward.
+#[derive(Clone, Debug)]
+pub struct Linear {
+    pub weight: Matrix,
+    pub transposed: Vec<f32>, // [out, in]
+    out: usize,
+}
+
+impl Linear {
+    /// Of a matrix with `out` columns.
+    pub fn new(weight: Matrix, out: usize) -> Linear {
+        Linear { transposed: weight.transposed(out), weight, out }
+    }
+
+    fn inputs(&self) -> usize {
+        self.weight.len() / self.out
+    }
+
+    /// y \[rows, out\] = then(start + x·W), as many rows as `y` has.
+    #[inline(always)]
+    pub fn forward<S: Simd>(&self, simd: S, x: &[f32], start: Start, then: Then, y: &mut [f32]) {
+        let (inputs, out) = (self.inputs(), self.out);
+        let (shape, w) = ((y.len() / out, inputs, out), mat(&self.weight, out));
+        matmul(simd, shape, mat(x, inputs), w, start, then, mat_mut(y, out));
+    }
+
+    /// ∂x \[rows, in\] = start + ∂y·Wᵀ, as many rows as `d_y` has.
+    #[inline(always)]
+    pub fn backward<S: Simd>(&self, simd: S, d_y: &[f32], start: Start, d_x: &mut [f32]) {
+        let (inputs, out) = (self.inputs(), self.out);
+        let (shape, w) = ((d_y.len() / out, out, inputs), mat(&self.transposed, inputs));
+        matmul(simd, shape, mat(d_y, out), w, start, Then::Store, mat_mut(d_x, inputs));
+    }
+
+    /// Adds ∂W = xᵀ·∂y to the gradients, of as many rows as `d_y` has.
+    #[inline(always)]
+    pub fn weights_backward<S: Simd>(
+        &self,
+        simd: S,
+        x: &[f32],
+        d_y: &[f32],
+        gradients: &mut [f32],
+    ) {
+        let (inputs, out) = (self.inputs(), self.out);
+        let (shape, into) = ((inputs, d_y.len() / out, out), self.weight.gradient(gradients));
+        matmul_transposed(simd, shape, mat(x, inputs), mat(d_y, out), mat_mut(into, out));
     }
 }
 

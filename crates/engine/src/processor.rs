@@ -9,8 +9,8 @@ use pgn_structures::{Edge, Node, Operation, Sequence, Transition};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Error, Example, Iterated, Losses, Parameters, Search, SimdLevel, iterated,
-    parameters::Shapes, recurrent, state::VisibleState,
+    Config, Error, Example, Iterated, Losses, Parameters, SimdLevel, iterated, parameters::Shapes,
+    recurrent, state::VisibleState,
 };
 
 /// How latents are computed from features, pointers and messages.
@@ -34,7 +34,7 @@ pub(crate) struct Design {
     /// The tensors of `model.safetensors`.
     pub tensors: fn(&Config) -> Shapes,
     /// Lays weights out for the kernels; the config is valid.
-    pub build: fn(&Arc<Config>, SimdLevel, Search, &Parameters) -> Arc<dyn Processor>,
+    pub build: fn(&Arc<Config>, SimdLevel, &Parameters) -> Arc<dyn Processor>,
     /// Floating-point operations of a forward and a backward pass over a sequence, whose first
     /// operation has this number in its batch.
     pub training_flop: fn(&Config, Sequence<'_>, usize) -> u64,

@@ -15,7 +15,13 @@ use crate::Error;
 type Baseline = fearless_simd::Sse2;
 #[cfg(target_arch = "aarch64")]
 type Baseline = fearless_simd::Neon;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+type Baseline = fearless_simd::WasmSimd128;
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_family = "wasm", target_feature = "simd128")
+)))]
 type Baseline = fearless_simd::Fallback;
 
 /// A set of instructions to compute with. All give the same bits.
@@ -47,7 +53,13 @@ impl SimdLevel {
         ];
         #[cfg(target_arch = "aarch64")]
         let tokens = [level.as_neon().map(Token::Portable)];
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        let tokens = [level.as_wasm_simd128().map(Token::Portable)];
+        #[cfg(not(any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            all(target_family = "wasm", target_feature = "simd128")
+        )))]
         let tokens = [level.is_fallback().then(|| Token::Portable(Baseline::new()))];
         tokens.into_iter().flatten().map(SimdLevel).collect()
     }
@@ -66,8 +78,8 @@ impl SimdLevel {
         })
     }
 
-    /// The same, chosen once, and the fastest where the choice is wrong: programs report that when
-    /// they start.
+    /// The level of this process, chosen once; the fastest where `PGN_SIMD` is wrong, which programs
+    /// report when they start.
     pub fn best() -> SimdLevel {
         static BEST: OnceLock<SimdLevel> = OnceLock::new();
         *BEST.get_or_init(|| SimdLevel::chosen().unwrap_or_else(|_| SimdLevel::all()[0]))

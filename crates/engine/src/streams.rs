@@ -1,4 +1,4 @@
-//! The random streams that networks draw from; `docs/formats.md` lists the numbers of all streams.
+//! The random streams that networks draw from; `docs/reference.md` lists the numbers of all streams.
 
 use pgn_structures::Stream;
 

@@ -7,7 +7,8 @@
 use std::{fs, path::PathBuf};
 
 use pgn_engine::{
-    Aggregation, Config, Example, Forcing, InputGraph, Model, Parameters, Trainer, TrainerOptions,
+    Aggregation, AttentionInput, Config, Example, Forcing, InputGraph, LossWeights, Model,
+    Parameters, Trainer, TrainerOptions,
 };
 use pgn_structures::{Dataset, Edge, Field, Fields, Operation, Split};
 use safetensors::{SafeTensors, tensor::TensorView};
@@ -35,7 +36,12 @@ fn u32s(view: &TensorView) -> Vec<u32> {
 
 /// The model of a fixture: a preset, or settings that no preset has.
 fn model(name: &str) -> Config {
-    let preset = |name: &str| Config::preset(name).unwrap();
+    // The fixtures weight every loss and every node once, and attention reads h.
+    let preset = |name: &str| {
+        let config = Config::preset(name).unwrap();
+        let losses = LossWeights { pointers: config.losses.pointers.min(1.0), ..config.losses };
+        Config { losses, visited_weight: 1.0, attention_input: AttentionInput::H, ..config }
+    };
     let heard = |how, config: Config| Config { message_aggregation: how, ..config };
     let read = |how, config: Config| Config { readout_aggregation: how, ..config };
     let apart = |config: Config| Config { pointer_processor: true, ..config };

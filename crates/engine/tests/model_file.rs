@@ -92,7 +92,6 @@ fn names_and_shapes() {
         ("pgn-asym", &[]),
         ("pgn-mo", &[]),
         ("supgnn", &[]),
-        ("pgn-nm", &["mask"]),
         ("dgm", &["mask"]),
         ("gnn", &["mask", "query", "key"]),
         ("deepsets", &["mask", "query", "key"]),
@@ -133,7 +132,7 @@ fn of_another_model() {
     });
     assert!(missing.contains("tensor 'update.bias' is missing"), "{missing}");
 
-    let foreign = refusal(&config("pgn-nm"), &bytes);
+    let foreign = refusal(&config("dgm"), &bytes);
     assert!(foreign.contains("'mask.") && foreign.contains("not one of this model's"), "{foreign}");
 
     let wide = refusal(&Config { k: 16, ..pgn.clone() }, &bytes);

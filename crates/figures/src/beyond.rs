@@ -1,8 +1,8 @@
 //! What models know beyond counting, by test size.
 
 use pgn_lab::{
-    Spread,
     analysis::{Analyses, BeyondCounting, tasks},
+    collection::Spread,
 };
 
 use crate::{

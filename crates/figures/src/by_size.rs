@@ -1,6 +1,6 @@
 //! Lines over test sizes, a panel for each task: mean and standard deviation over seeds.
 
-use pgn_lab::{Spread, title};
+use pgn_lab::collection::{Spread, title};
 
 use crate::{
     plot::{Mark, Panel, legend},

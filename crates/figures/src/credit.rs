@@ -3,7 +3,7 @@
 
 use pgn_lab::{
     analysis::{Analyses, Credit, Shares},
-    title,
+    collection::title,
 };
 
 use crate::{

@@ -1,11 +1,9 @@
-//! Figures of analyses and scores, drawn from committed results as SVG, and as PNG with the feature
-//! `png`.
+//! Figures of analyses and scores, drawn from committed results as SVG.
 //!
 //! | if you want … | look at |
 //! | --- | --- |
 //! | all figures of a results folder | [`draw`] |
 //! | one of them, from data at hand | [`credit`], [`chain`], [`shapes`], [`scores`], [`beyond`] |
-//! | an SVG as a PNG | `png`, with the feature of that name |
 //!
 //! The figures follow the reader's light or dark setting, and differ in dashes or lightness
 //! wherever they differ in colour (Okabe and Ito's palette, which colour-blind people can tell
@@ -17,8 +15,6 @@ pub mod chain;
 pub mod credit;
 mod layout;
 mod plot;
-#[cfg(feature = "png")]
-mod png;
 pub mod scores;
 pub mod shapes;
 mod svg;
@@ -26,13 +22,11 @@ mod svg;
 use std::path::{Path, PathBuf};
 
 use pgn_lab::{
-    Collection, RUNS,
     analysis::{ANALYSES, Analyses, tasks},
+    collection::{Collection, RUNS},
 };
 
 pub use by_size::model_ink;
-#[cfg(feature = "png")]
-pub use png::png;
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,14 +46,6 @@ pub enum Error {
     /// There is nothing to draw.
     #[error("{} has no {ANALYSES} in it; pgn analyse makes one", .0.display())]
     Nothing(PathBuf),
-    /// A picture that cannot be rendered.
-    #[error("the figure {name} cannot be made into a PNG: {why}")]
-    Png {
-        /// Which.
-        name: String,
-        /// Why not.
-        why: String,
-    },
     /// See [`pgn_lab::Error`].
     #[error(transparent)]
     Lab(#[from] pgn_lab::Error),

@@ -1,6 +1,6 @@
 //! F₁ by test size, ours beside the paper's.
 
-use pgn_lab::Collection;
+use pgn_lab::collection::Collection;
 use pgn_paper::numbers;
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use pgn_lab::{
     analysis::{Along, Analyses, PointerStudy, tasks},
-    title,
+    collection::title,
 };
 
 use crate::{

@@ -1,8 +1,6 @@
 //! What holds for every figure, whatever the numbers.
 
 use pgn_engine::Model;
-#[cfg(feature = "png")]
-use pgn_figures::png;
 use pgn_figures::{Figure, of_analyses};
 use pgn_lab::analysis::{Analyses, analyse_model};
 use pgn_lab::{Data, RunConfig};
@@ -51,35 +49,6 @@ fn figures_stay_inside_their_frame_and_name_their_axes() {
         assert!(svg.contains("prefers-color-scheme: dark"), "{name}");
         assert!(!caption.is_empty());
     }
-}
-
-#[cfg(feature = "png")]
-#[test]
-fn pictures_have_the_size_asked_for_and_their_letters() {
-    let figures = figures();
-    for figure in figures.iter().filter(|figure| ["chain", "credit-dsu"].contains(&&*figure.name)) {
-        let [width, height] =
-            [" width=\"", " height=\""].map(|of| numbers(&figure.svg, of).next().unwrap());
-        let bytes = png(figure, 2.0).unwrap();
-        // A PNG's first chunk holds its size.
-        let size = |at: usize| f64::from(u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()));
-        assert!((size(16) - 2.0 * width).abs() <= 2.0 && (size(20) - 2.0 * height).abs() <= 2.0);
-        // Without its text it is another picture: the font that comes along is used.
-        let mut bare = figure.clone();
-        while let Some(start) = bare.svg.find("<text") {
-            let end = bare.svg[start..].find("</text>").unwrap() + "</text>".len();
-            bare.svg.replace_range(start..start + end, "");
-        }
-        assert!(png(&bare, 2.0).unwrap() != bytes);
-    }
-}
-
-#[cfg(feature = "png")]
-#[test]
-fn a_picture_that_is_none_is_refused() {
-    let broken = Figure { name: "broken".into(), caption: String::new(), svg: "<svg".into() };
-    let error = png(&broken, 1.0).unwrap_err().to_string();
-    assert!(error.starts_with("the figure broken cannot be made into a PNG: "), "{error}");
 }
 
 #[test]

@@ -7,7 +7,8 @@
 
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 
-use pgn_lab::{Run, RunConfig, Session, Stop, TestSets, train};
+use pgn_lab::{Run, RunConfig, Session, TestSets, train};
+use pgn_runs::Stop;
 
 fn main() -> pgn_lab::Result<()> {
     // The keys of config.toml; whatever is missing is the paper's protocol.

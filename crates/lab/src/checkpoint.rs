@@ -10,7 +10,12 @@ use pgn_engine::{Parameters, TrainerState};
 use pgn_structures::files::{TensorReader, TensorWriter};
 use serde::{Deserialize, Serialize};
 
-use crate::{Best, Error, Evaluation, LearnerState, Result, files};
+use pgn_runs::files;
+
+use crate::{
+    Error, Result,
+    learner::{Best, Evaluation, LearnerState},
+};
 
 /// Where a run stands after an epoch.
 #[derive(Clone, Debug)]
@@ -179,90 +184,4 @@ fn checksum(progress: &str, tensors: [&[f32]; 4], hard: &[u32]) -> u32 {
     let values = tensors.into_iter().flatten().map(|value| value.to_le_bytes());
     let all = values.chain(hard.iter().map(|place| place.to_le_bytes()));
     all.fold(crc32c::crc32c(progress.as_bytes()), |crc, bytes| crc32c::crc32c_append(crc, &bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Scores;
-    use pgn_engine::Config;
-
-    fn example() -> (Config, Checkpoint) {
-        let config = Config::preset("pgn").unwrap();
-        let checkpoint = Checkpoint {
-            epoch: 17,
-            learner: LearnerState {
-                trainer: TrainerState {
-                    parameters: Parameters::initial(&config, 1),
-                    first_moment: Parameters::initial(&config, 2),
-                    second_moment: Parameters::initial(&config, 3),
-                    adam_steps: 85,
-                    running_accuracy: 0.1 + 0.2,
-                },
-                hard: vec![3, 1],
-                taken: 99,
-            },
-            best: Some(Best {
-                epoch: 4,
-                // A number that a careless decimal would change.
-                evaluation: Evaluation {
-                    validation: Some(Scores { f1: 0.1 + 0.7, ..Scores::default() }),
-                    views: None,
-                },
-                parameters: Parameters::initial(&config, 4),
-            }),
-            seconds: 1.5,
-            metrics_crc32c: 7,
-        };
-        (config, checkpoint)
-    }
-
-    #[test]
-    fn every_bit_comes_back() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("checkpoint.safetensors");
-        let (config, checkpoint) = example();
-        checkpoint.save(&path, "a = 1\n").unwrap();
-        let back = Checkpoint::load(&path, "a = 1\n", &Parameters::zeros(&config)).unwrap();
-        assert_eq!(back.learner, checkpoint.learner);
-        assert_eq!(back.best, checkpoint.best);
-        assert_eq!((back.epoch, back.seconds), (17, 1.5));
-        assert_eq!(back.metrics_crc32c, 7);
-        assert_eq!(Checkpoint::epoch_of(&path), Some(17));
-
-        let none = Checkpoint { best: None, ..checkpoint };
-        none.save(&path, "").unwrap();
-        assert_eq!(Checkpoint::load(&path, "", &Parameters::zeros(&config)).unwrap().best, None);
-    }
-
-    #[test]
-    fn damage_and_strangers_are_refused_in_one_sentence() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("checkpoint.safetensors");
-        let (config, checkpoint) = example();
-        checkpoint.save(&path, "a = 1\n").unwrap();
-        let refused = |config: &Config, text: &str| {
-            let sentence =
-                Checkpoint::load(&path, text, &Parameters::zeros(config)).unwrap_err().to_string();
-            assert!(sentence.contains("checkpoint.safetensors") && !sentence.contains('\n'));
-            sentence
-        };
-        assert!(refused(&config, "a = 2\n").contains("another config"));
-        let other = Config { k: 16, ..config.clone() };
-        assert!(refused(&other, "a = 1\n").contains("damaged checkpoint"));
-
-        let whole = std::fs::read(&path).unwrap();
-        for cut in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
-            std::fs::write(&path, &whole[..cut]).unwrap();
-            assert!(refused(&config, "a = 1\n").contains("damaged checkpoint"), "cut at {cut}");
-        }
-        // One flipped bit in every quarter of the tensors, which end the file.
-        let tensors = 4 * 4 * checkpoint.learner.trainer.parameters.values().len();
-        for quarter in 0..4 {
-            let mut bytes = whole.clone();
-            bytes[whole.len() - tensors + quarter * tensors / 4 + 5] ^= 1;
-            std::fs::write(&path, &bytes).unwrap();
-            assert!(refused(&config, "a = 1\n").contains("checksum"), "quarter {quarter}");
-        }
-    }
 }

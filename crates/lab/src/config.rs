@@ -14,9 +14,10 @@ use pgn_structures::{Sampling, Task};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use pgn_runs::{files, format::FormatVersion, format::versioned, settings, settings::overlay};
+
 use crate::{
-    DataConfig, Decay, Error, FormatVersion, Network, Result, TestConfig, files, format::versioned,
-    machine::MACHINE_MODEL, overlay, settings,
+    DataConfig, Decay, Error, Result, TestConfig, learner::Network, machine::MACHINE_MODEL,
 };
 
 /// The config of one of the paper's models, or of `pgn-exact`.
@@ -40,9 +41,10 @@ pub struct ConfigOf<N> {
     pub seed: u64,
     /// Passes over the training set; of a machine, steps of Adam.
     pub epochs: u64,
-    /// Stops once so many epochs have gone by without a better validation score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub patience: Option<u64>,
+    /// Stops once so many epochs have gone by without a better validation score; 0 for never, which
+    /// is what configs mean that were written without it.
+    #[serde(default)]
+    pub patience: u64,
     /// Adam's learning rate, in the first epoch at least.
     pub learning_rate: f64,
     /// How it falls.
@@ -59,7 +61,7 @@ pub struct ConfigOf<N> {
     /// teacher-forced, in the first epoch at least.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub teacher_probability: f64,
-    /// The same in the last epoch, where it changes; linear in between.
+    /// `teacher_probability` in the last epoch, where it changes; linear in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_teacher_probability: Option<f64>,
     /// What is trained on.
@@ -79,7 +81,7 @@ impl<N: Network> ConfigOf<N> {
     /// assert_eq!(config.test.nodes, [20, 50, 100, 200]);
     ///
     /// let config = pgn_lab::MachineConfig::defaults("lct", "pgn-machine", 0)?;
-    /// assert_eq!((config.epochs, config.network.rounds), (800, 4));
+    /// assert_eq!((config.epochs, config.network.rounds), (1600, 4));
     /// # Ok::<(), pgn_lab::Error>(())
     /// ```
     pub fn defaults(task: &str, model: &str, seed: u64) -> Result<ConfigOf<N>> {
@@ -91,7 +93,7 @@ impl<N: Network> ConfigOf<N> {
             model: model.to_owned(),
             seed,
             epochs: 5000,
-            patience: None,
+            patience: 0,
             learning_rate: 0.005,
             decay: Decay::Constant,
             final_fraction: 0.01,
@@ -155,11 +157,11 @@ impl<N: Network> ConfigOf<N> {
         let data_given = ["nodes", "ops", "sequences"].map(|key| given("data", key));
         settings.insert("task".into(), task_name.into());
 
-        let mut table = Table::try_from(&config).map_err(|e| Error::Config(e.to_string()))?;
+        let mut table = Table::try_from(&config).map_err(|e| Error::config(e.to_string()))?;
         overlay(&mut table, settings);
         config = table
             .try_into()
-            .map_err(|error: toml::de::Error| Error::Config(settings::wrong(&error)))?;
+            .map_err(|error: toml::de::Error| Error::config(settings::wrong(&error)))?;
         if !ops_given {
             config.data.ops = config.data.nodes.iter().copied().map(Sampling::paper_ops).collect();
         }
@@ -173,7 +175,7 @@ impl<N: Network> ConfigOf<N> {
 
     /// Whether every value makes sense.
     pub fn validate(&self) -> Result<()> {
-        let invalid = |what: String| Err(Error::Config(what));
+        let invalid = |what: String| Err(Error::config(what));
         // TOML's integers are signed.
         for (key, value) in [("seed", self.seed), ("epochs", self.epochs)] {
             if i64::try_from(value).is_err() {
@@ -205,9 +207,6 @@ impl<N: Network> ConfigOf<N> {
         }
         if self.evaluate_every == 0 {
             return invalid("evaluate_every is 0; expected at least 1".into());
-        }
-        if self.patience == Some(0) {
-            return invalid("patience is 0; expected at least 1 epoch".into());
         }
         check_sizes("data", &self.data.nodes, &self.data.ops)?;
         if !self.test.nodes.is_empty() {
@@ -286,12 +285,33 @@ pub fn read_settings(path: &Path) -> Result<Table> {
     Ok(settings)
 }
 
+/// The error with the file and line of the setting that it is about, if `path` has it and `over`,
+/// the settings laid over the file's, does not.
+pub fn located(error: Error, path: &Path, over: &Table) -> Error {
+    use pgn_engine::Error as Engine;
+    use pgn_structures::Error as Structures;
+    let what = error.to_string();
+    let (key, what) = match &error {
+        Error::Runs(pgn_runs::Error::Config(what)) => (settings::first_key(what), what.clone()),
+        // The network's own settings are named without their table.
+        Error::Engine(Engine::InvalidConfig { key, what }) => {
+            let colon = if what.starts_with(key) { "" } else { ": " };
+            let said = what.strip_prefix(key.as_str()).unwrap_or(what);
+            (format!("network.{key}"), format!("network.{key}{colon}{said}"))
+        }
+        Error::Engine(Engine::UnknownModel { .. }) => ("model".to_owned(), what),
+        Error::Structures(Structures::UnknownTask { .. }) => ("task".to_owned(), what),
+        _ => return error,
+    };
+    settings::located(&key, &what, path, over).map_or(error, Error::from)
+}
+
 /// The name that a setting gives, which must be text.
 fn name_in(settings: &Table, key: &str) -> Result<Option<String>> {
     match settings.get(key) {
         None => Ok(None),
         Some(Value::String(name)) => Ok(Some(name.clone())),
-        Some(other) => Err(Error::Config(format!("{key} is {other}; expected a name in quotes"))),
+        Some(other) => Err(Error::config(format!("{key} is {other}; expected a name in quotes"))),
     }
 }
 
@@ -322,14 +342,6 @@ impl AnyConfig {
             Some(MACHINE_MODEL) => AnyConfig::Machine(ConfigOf::resolve(settings)?),
             _ => AnyConfig::Model(ConfigOf::resolve(settings)?),
         })
-    }
-
-    /// The epochs of a model where none are set.
-    pub(crate) fn default_epochs(task: &str, model: &str) -> Result<u64> {
-        match model {
-            MACHINE_MODEL => Ok(MachineConfig::defaults(task, model, 0)?.epochs),
-            _ => Ok(RunConfig::defaults(task, model, 0)?.epochs),
-        }
     }
 
     /// Reads a `config.toml`.
@@ -370,7 +382,7 @@ fn is_zero(value: &f64) -> bool {
 }
 
 fn check_sizes(table: &str, nodes: &[usize], ops: &[usize]) -> Result<()> {
-    let invalid = |what: String| Err(Error::Config(what));
+    let invalid = |what: String| Err(Error::config(what));
     if nodes.is_empty() {
         return invalid(format!("{table}.nodes is empty; expected at least one size"));
     }

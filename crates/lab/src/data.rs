@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use pgn_engine::{Example, Pointers};
+use pgn_engine::{Example, InputGraph, Pointers};
 use pgn_structures::{Dataset, Fields, Sampling, Split, Task};
 
-use crate::{Examples, Result, RunConfig, TestConfig, files, streams, teacher::Teacher};
+use pgn_runs::files;
+
+use crate::{Error, Examples, Result, RunConfig, TestConfig, streams, teacher::Teacher};
 
 /// Training and validation sequences of a run, and the means to make its test sets.
 #[derive(Debug)]
@@ -14,6 +16,8 @@ pub struct Data {
     given: PointerSource,
     /// Whether the run's model reads further pointer fields.
     reads_fields: bool,
+    /// Whether it reads the graph that comes with each sequence.
+    reads_graphs: bool,
     train: Vec<Examples>,
     validation: Vec<Examples>,
 }
@@ -60,8 +64,9 @@ impl Data {
             _ => PointerSource::None,
         };
         let reads_fields = !config.network.pointer_types.is_empty();
+        let reads_graphs = config.network.input_graph != InputGraph::None && task.has_input_graph();
         let (train, validation) = (Vec::new(), Vec::new());
-        Ok(Data { task: task.clone(), given, reads_fields, train, validation })
+        Ok(Data { task: task.clone(), given, reads_fields, reads_graphs, train, validation })
     }
 
     /// The data structure.
@@ -103,7 +108,7 @@ impl Data {
 
     /// A data-set file.
     pub fn file(&self, path: &Path) -> Result<Examples> {
-        self.examples(files::data_set(path, &self.task)?)
+        self.examples(data_set(path, &self.task)?)
     }
 
     fn of_file(&self, path: &Path) -> Result<Vec<Examples>> {
@@ -112,6 +117,12 @@ impl Data {
 
     /// A data set, with the pointers that the run's model is given on it.
     pub fn examples(&self, mut set: Dataset) -> Result<Examples> {
+        if self.reads_graphs && set.edges.is_empty() {
+            return Err(Error::request(format!(
+                "the model reads the input graph of {}, but the data has no edges and weights",
+                self.task.name()
+            )));
+        }
         if !self.reads_fields {
             // They would triple the memory of a run.
             set.fields = Fields::default();
@@ -146,23 +157,14 @@ impl Data {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A file from elsewhere may hold other fields than the structure would have.
-    #[test]
-    fn fields_of_a_file_are_those_that_are_trained_on() {
-        let task = Task::named("lct").unwrap();
-        let sampling = Sampling { count: 2, ..Sampling::paper(5) };
-        let mut set = Dataset::sample(&task, &sampling).unwrap().with_fields(&task).unwrap();
-        set.fields.pointers[0].values.fill(3);
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("elsewhere.safetensors");
-        set.save(&path).unwrap();
-        let settings = toml::toml! { task = "lct" network = { pointer_types = ["left"] } };
-        let config = RunConfig::resolve(settings).unwrap();
-        let data = Data::tests_only(&config, &task, folder.path()).unwrap();
-        assert_eq!(data.file(&path).unwrap().set, set);
+/// Reads a data-set file and refuses one of another task.
+pub(crate) fn data_set(path: &Path, task: &Task) -> Result<Dataset> {
+    let set = Dataset::load(path)?;
+    if set.task != task.name() {
+        return Err(Error::file(
+            path,
+            format!("its task is {}; expected {}", set.task, task.name()),
+        ));
     }
+    Ok(set)
 }

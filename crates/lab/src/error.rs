@@ -2,52 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::LeaseError;
+use pgn_runs::RunError;
 
 /// Anything this crate can fail with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A run config with a value that makes no sense.
-    #[error("invalid run config: {0}")]
-    Config(String),
-    /// A request that cannot be met as things stand.
-    #[error("{0}")]
-    Request(String),
-    /// A file that cannot be read or written.
-    #[error("cannot {verb} {}: {cause}", path.display())]
-    Io {
-        /// What was tried: "read", "write".
-        verb: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why not. Part of the sentence already, so not this error's `source`.
-        cause: std::io::Error,
-    },
-    /// A file whose contents are not what they should be.
-    #[error("{}: {trouble}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        trouble: String,
-    },
-    /// Another process works in this run directory.
-    #[error("{} is in use: another process is training in it", path.display())]
-    Locked {
-        /// The run directory.
-        path: PathBuf,
-    },
-    /// This process may not write in this run directory any more: the directory was removed, or
-    /// another process took the run over.
-    #[error("{}: this process lost its lease: the directory was removed, or another process took the run over", path.display())]
-    Lost {
-        /// The run directory.
-        path: PathBuf,
-    },
-    /// It was asked to end early, by a [`Stop`](crate::Stop).
-    #[error("stopped before it was done")]
-    Stopped,
+    /// About settings, files and run directories: see [`pgn_runs::Error`].
+    #[error(transparent)]
+    Runs(pgn_runs::Error),
     /// See [`pgn_engine::Error`].
     #[error(transparent)]
     Engine(#[from] pgn_engine::Error),
@@ -62,50 +25,67 @@ pub enum Error {
 /// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-impl From<LeaseError> for Error {
-    fn from(error: LeaseError) -> Error {
+impl From<pgn_runs::Error> for Error {
+    fn from(error: pgn_runs::Error) -> Error {
         match error {
-            LeaseError::Held(path, _) => Error::Locked { path },
-            LeaseError::Lost(path) => Error::Lost { path },
-            LeaseError::Io(verb, path, cause) => Error::Io { verb, path, cause },
+            pgn_runs::Error::Structures(error) => Error::Structures(error),
+            error => Error::Runs(error),
+        }
+    }
+}
+
+impl RunError for Error {
+    fn as_run_error(&self) -> Option<&pgn_runs::Error> {
+        match self {
+            Error::Runs(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn path_mut(&mut self) -> Option<&mut PathBuf> {
+        use pgn_structures::Error::Io;
+        match self {
+            Error::Structures(Io { path, .. })
+            | Error::Engine(pgn_engine::Error::Write(Io { path, .. })) => Some(path),
+            _ => None,
         }
     }
 }
 
 impl Error {
-    /// For `map_err`: names the file that could not be read, written and so on.
-    pub(crate) fn io(verb: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-        move |cause| Error::Io { verb, path: path.to_owned(), cause }
+    /// A setting with a value that makes no sense. The sentence begins with its key.
+    pub fn config(what: impl Into<String>) -> Error {
+        pgn_runs::Error::Config(what.into()).into()
     }
 
-    /// The same error about the file that the user knows: what is written under one name and then
-    /// renamed fails under the first.
-    pub(crate) fn about(mut self, draft: &Path, target: &Path) -> Error {
-        use pgn_structures::Error as Structures;
-        let path = match &mut self {
-            Error::Io { path, .. }
-            | Error::Structures(Structures::Io { path, .. })
-            | Error::Engine(pgn_engine::Error::Write(Structures::Io { path, .. })) => path,
-            _ => return self,
-        };
-        if path == draft {
-            target.clone_into(path);
-        }
-        self
-    }
-
-    /// Whether it is that a file does not exist.
-    pub(crate) fn is_not_found(&self) -> bool {
-        use pgn_structures::Error as Structures;
-        let (Error::Io { cause, .. } | Error::Structures(Structures::Io { cause, .. })) = self
-        else {
-            return false;
-        };
-        cause.kind() == std::io::ErrorKind::NotFound
+    /// A request that cannot be met as things stand.
+    pub fn request(what: impl Into<String>) -> Error {
+        pgn_runs::Error::request(what).into()
     }
 
     /// A file with the wrong contents.
-    pub(crate) fn file(path: &Path, trouble: impl Into<String>) -> Error {
-        Error::File { path: path.to_owned(), trouble: trouble.into() }
+    pub fn file(path: &Path, trouble: impl Into<String>) -> Error {
+        pgn_runs::Error::file(path, trouble).into()
+    }
+
+    /// For `map_err`: names the file that could not be read, written and so on.
+    pub(crate) fn io(verb: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let named = pgn_runs::Error::io(verb, path);
+        move |cause| named(cause).into()
+    }
+
+    /// Whether work was asked to end early, by a [`Stop`](pgn_runs::Stop).
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Error::Runs(pgn_runs::Error::Stopped))
+    }
+
+    /// Why a file could not be read or written.
+    pub fn io_cause(&self) -> Option<&std::io::Error> {
+        use pgn_structures::Error::Io;
+        match self {
+            Error::Structures(Io { cause, .. })
+            | Error::Engine(pgn_engine::Error::Write(Io { cause, .. })) => Some(cause),
+            _ => None,
+        }
     }
 }

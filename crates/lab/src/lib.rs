@@ -3,17 +3,16 @@
 //! | if you want … | look at |
 //! | --- | --- |
 //! | to train | [`RunConfig`], [`MachineConfig`], [`train`] |
-//! | to train something new | [`Network`], [`Learner`] |
-//! | to know what is in a run directory | [`files`], [`Results`] |
+//! | to train something new | [`learner`] |
+//! | to know what is in a run directory | [`pgn_runs::files`], [`Results`] |
 //! | to use a trained model | [`Run`], or [`AnyRun`] where it may be a machine |
 //! | scores | [`Scores`], [`evaluate`] |
-//! | scores of a model of your own, in any framework | [`score_predictions`], [`Prediction`] |
+//! | scores of a model of your own, in any framework | [`evaluate::score_predictions`] |
 //! | what a score is worth | [`Counting`] |
-//! | what a model did step by step | [`story`], [`write_rollouts`] |
+//! | what a model did step by step | [`story`], [`rollouts`] |
 //! | credit, and what its pointers look like | [`analysis`] |
 //! | learned machines and their certificates | [`machine`] |
-//! | many runs | [`Sweep`], [`Queue`], [`work()`](work), [`Collection`] |
-//! | who may write in a run directory | [`Lease`] |
+//! | many runs | [`Experiments`] in the queues of [`pgn_runs`], [`collection`] |
 //!
 //! `examples/experiment.rs` trains a run and scores it. The paper's numbers and tables are in
 //! `pgn-paper`.
@@ -23,91 +22,46 @@
 
 pub mod analysis;
 mod batches;
-mod best;
 mod checkpoint;
-mod checksums;
-mod collection;
+pub mod collection;
 mod config;
-#[cfg(test)]
-mod config_tests;
 mod counting;
 mod data;
 mod data_config;
 mod error;
-mod estimate;
-mod evaluate;
-mod events;
+pub mod evaluate;
 mod examples;
-pub mod files;
-mod format;
-mod group;
-pub mod indices;
-mod json_checksum;
-mod learner;
-mod lease;
+mod experiments;
+pub mod learner;
 mod limits;
 pub mod machine;
-mod metrics;
-mod prediction;
-mod queue;
+pub mod metrics;
 mod results;
-mod rollout_file;
-mod rollouts;
+pub mod rollouts;
 mod run;
-mod run_dir;
 mod schedule;
 mod scores;
-mod settings;
-mod stop;
-mod story;
-mod stream;
+pub mod story;
 mod streams;
-mod sweep;
-mod sweep_tables;
-mod table;
 mod teacher;
 mod test;
 mod train;
-mod verify;
-mod work;
+mod trivial;
+pub mod verify;
 
-pub use best::{Best, Evaluation, ViewsRight};
 pub use checkpoint::Checkpoint;
-pub use checksums::Checksums;
-pub use collection::{Collection, RUNS, Spread, find_runs, finished_runs};
-pub use config::{AnyConfig, ConfigOf, MachineConfig, RunConfig, read_settings};
+pub use config::{AnyConfig, ConfigOf, MachineConfig, RunConfig, located, read_settings};
 pub use counting::{Counted, Counting};
 pub use data::Data;
 pub use data_config::{DataConfig, TestConfig, Transitions};
 pub use error::{Error, Result};
-pub use estimate::Estimate;
-pub use evaluate::{evaluate, evaluate_examples, evaluate_set};
-pub use events::{Event, EventFile, read_events};
 pub use examples::Examples;
-pub use format::FormatVersion;
-pub use group::{Group, OfRun, chosen, groups};
-pub use learner::{Learner, LearnerState, Network, Tested};
-pub use lease::{Holder, LEASE_TIME, Lease, LeaseError, lease_time};
+pub use experiments::{Experiments, Queue};
 pub use limits::{MAX_THREADS, check_memory};
-pub use metrics::{EpochLosses, Metrics, MetricsFile, read_metrics};
-pub use pgn_engine::Move;
-pub use prediction::{Prediction, PredictionScores, score_predictions};
-pub use queue::{Entry, Queue, State};
-pub use results::{Results, Timing, ViewCounts, is_finished};
-pub use rollout_file::{RolloutArrays, RolloutOf, write_rollouts};
-pub use rollouts::{execution, rollouts};
-pub use run::{AnyRun, Run, TestSets, note_class};
-pub use run_dir::RunDir;
+pub use results::{Results, Timing, ViewCounts};
+pub use run::{AnyRun, Run, TestSets, check_class, note_class};
 pub use schedule::Decay;
-pub use scores::{Execution, Scores, Tally, TestScores};
-pub use settings::{located, overlay};
-pub use stop::Stop;
-pub use story::{Step, Wrong, story};
-pub use stream::{evaluate_stream, evaluate_streams};
-pub use sweep::Sweep;
-pub use sweep_tables::sweep_tables;
-pub use table::{Table, title};
+pub use scores::{Scores, TestScores};
 pub use teacher::Teacher;
-pub use train::{Outcome, Progress, Session, train};
-pub use verify::{Failure, Shape, Verdict, verify_all, verify_shape};
-pub use work::{Event as QueueEvent, Summary, Work, work};
+pub use train::{Outcome, Progress, Session, end, train};
+pub use trivial::TrivialRules;

@@ -20,7 +20,7 @@ pub const MAX_THREADS: usize = 1024;
 /// ```
 pub fn check_memory(bytes: f64, what: &str) -> Result<()> {
     match available_memory() {
-        Some(available) if bytes > available as f64 => Err(Error::Request(format!(
+        Some(available) if bytes > available as f64 => Err(Error::request(format!(
             "{what} takes at least {}, but there are only {} of memory",
             gibibytes(bytes),
             gibibytes(available as f64)

@@ -4,7 +4,12 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Checksums, Result, Scores, TestScores, files};
+use pgn_runs::{
+    checksums::{self, Checksums},
+    files,
+};
+
+use crate::{Result, Scores, TestScores};
 
 /// The file `results.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +81,39 @@ pub struct Timing {
     pub threads: usize,
 }
 
+/// The file `diverged.json`: a run that has no results.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Diverged {
+    pub why: String,
+    /// Of the model that is left.
+    pub epoch: u64,
+    pub files: Checksums,
+}
+
+/// Refuses the model of a run directory if it is not the one that the run ended with.
+pub(crate) fn check_model(run: &Path) -> Result<()> {
+    let path = run.join(files::DIVERGED);
+    if files::is_finished(run) {
+        Results::load(run)?.check_file(run, files::MODEL)
+    } else if path.exists() {
+        let Diverged { files: noted, .. } = files::read_json(&path)?;
+        Ok(checksums::check(&noted, run, files::MODEL)?)
+    } else {
+        Ok(())
+    }
+}
+
+/// The files that a run may hold when it ends, beside its results. Event files and checkpoints have
+/// checksums inside; they also hold times, so that those of two equal runs differ.
+pub(crate) const FILES: [&str; 6] = [
+    files::CONFIG,
+    files::MODEL,
+    files::METRICS,
+    files::INITIAL,
+    "teacher/config.toml",
+    "teacher/model.safetensors",
+];
+
 impl Results {
     /// Reads the `results.json` of a run directory. It must be intact, and belong to the
     /// `config.toml` beside it.
@@ -85,13 +123,31 @@ impl Results {
         Ok(results)
     }
 
+    /// Writes `results.json` to a directory that nobody trains in.
+    pub fn save(&self, run: &Path) -> Result<()> {
+        let path = run.join(files::RESULTS);
+        Ok(files::write(&path, &files::sealed_json(&path, self)?)?)
+    }
+
+    /// Refuses a run directory in which a file is not the one that these results were written
+    /// with. Missing files are accepted, and so are results of versions that wrote no checksums.
+    pub fn check_files(&self, run: &Path) -> Result<()> {
+        self.files.keys().try_for_each(|name| self.check_file(run, name))
+    }
+
+    /// [`Results::check_files`] for one file, by its name in the run directory.
+    pub fn check_file(&self, run: &Path, name: &str) -> Result<()> {
+        Ok(checksums::check(&self.files, run, name)?)
+    }
+
+    /// Records the checksum of a file that was changed on purpose.
+    pub fn note_file(&mut self, run: &Path, name: &str) -> Result<()> {
+        self.files.insert(name.to_owned(), checksums::of_file(&run.join(name))?);
+        Ok(())
+    }
+
     /// The scores on the test set of `nodes` nodes.
     pub fn at(&self, nodes: usize) -> Option<&Scores> {
         self.test.iter().find(|test| test.nodes == nodes).map(|test| &test.scores)
     }
-}
-
-/// Whether the run in a directory is finished: its `results.json`, written last, is there.
-pub fn is_finished(run: &Path) -> bool {
-    run.join(files::RESULTS).is_file()
 }

@@ -5,24 +5,29 @@ use std::{
     sync::Arc,
 };
 
-use pgn_engine::{Model, Parameters, Search, TestLayers};
-use pgn_structures::{Dataset, Operation, Sampling, Task, did_you_mean};
+use pgn_engine::{Model, Parameters, Pointers, TestLayers};
+use pgn_structures::{Dataset, Edge, Operation, Sampling, Task, did_you_mean};
+
+use pgn_runs::{Stop, files, files::is_finished};
 
 use crate::{
-    Data, Error, Result, Results, RunConfig, Step, Stop, TestConfig, TestScores,
+    Data, Error, Examples, Result, Results, RunConfig, TestConfig, TestScores,
     analysis::{Analysis, analyse_model},
-    files, find_runs, is_finished,
+    collection::find_runs,
+    data::data_set,
     machine::{MachineRun, Mode},
-    story,
+    results::check_model,
+    rollouts::{execution, write_rollouts},
+    story::{Step, story},
     test::{test, test_set},
-    write_rollouts,
 };
 
 /// A run with its config, its model and what it is tested on.
 ///
 /// ```
 /// # fn example() -> pgn_lab::Result<()> {
-/// use pgn_lab::{Run, Stop, TestSets};
+/// use pgn_lab::{Run, TestSets};
+/// use pgn_runs::Stop;
 ///
 /// let run = Run::load("runs/dsu-pgn".as_ref())?;
 /// let sizes = TestSets { nodes: Some(vec![500]), ..TestSets::default() };
@@ -42,9 +47,48 @@ pub struct Run {
     class: Option<String>,
 }
 
-/// Notes in a run directory that its structure is a Python class, `module:class`.
-pub fn note_class(dir: &Path, class: &str) -> Result<()> {
-    files::write(&dir.join(files::STRUCTURE), class.as_bytes())
+/// Notes in a run directory that its structure is a Python class. The first line of the note is
+/// `module:class`; the others are fingerprints, each with a name before it.
+pub fn note_class(dir: &Path, note: &str) -> Result<()> {
+    Ok(files::write(&dir.join(files::STRUCTURE), note.as_bytes())?)
+}
+
+/// The Python class that a run directory's note names. What is no such name is not repeated.
+fn class_of(dir: &Path) -> Result<Option<String>> {
+    let path = dir.join(files::STRUCTURE);
+    let note = match files::read_text(&path) {
+        Err(error) if error.is_not_found() => return Ok(None),
+        note => note?,
+    };
+    let class = note.lines().next().unwrap_or_default();
+    let is_name = |c: char| c.is_alphanumeric() || "_.:<>-".contains(c);
+    match class.len() <= 1000 && class.contains(':') && class.chars().all(is_name) {
+        true => Ok(Some(class.to_owned())),
+        false => Err(Error::file(&path, "it names no class; expected module:class")),
+    }
+}
+
+/// Refuses a run directory whose note has other fingerprints, where both are known. Unless
+/// `strictly`, the source may be another.
+pub fn check_class(dir: &Path, note: &str, strictly: bool) -> Result<()> {
+    let Ok(there) = files::read_text(&dir.join(files::STRUCTURE)) else { return Ok(()) };
+    let mut lines = there.lines().zip(note.lines());
+    let class = lines.next().map_or("", |(class, _)| class);
+    let differ = |(there, here): &(&str, &str)| {
+        there != here
+            && !there.ends_with(" unknown")
+            && !here.ends_with(" unknown")
+            && (strictly || !here.starts_with("source "))
+    };
+    match lines.find(differ) {
+        None => Ok(()),
+        Some((_, here)) => Err(Error::request(format!(
+            "{} holds a run of another version of {class} (it has other {}): choose another \
+             directory, or go back to that version",
+            dir.display(),
+            here.split(' ').next().unwrap_or_default()
+        ))),
+    }
 }
 
 /// Which test sets to score a run on; whatever is `None` is as in the run.
@@ -69,7 +113,7 @@ impl Run {
         Run::load_with(dir, |name| Ok(Task::named(name).ok()))
     }
 
-    /// The same, with a way to find the data structure by the name that the config has.
+    /// [`Run::load`] with a way to find the data structure by the name that the config has.
     pub fn load_with(dir: &Path, find: impl FnOnce(&str) -> Result<Option<Task>>) -> Result<Run> {
         check_is_run(dir)?;
         let config = RunConfig::load(&dir.join(files::CONFIG))?;
@@ -83,11 +127,9 @@ impl Run {
             };
             return Err(Error::file(&path, how));
         }
+        check_model(dir)?;
         if is_finished(dir) {
-            let results = Results::load(dir)?;
-            for name in [files::MODEL, "teacher/config.toml"] {
-                results.check_file(dir, name)?;
-            }
+            Results::load(dir)?.check_file(dir, "teacher/config.toml")?;
         }
         let parameters = Parameters::from_bytes(&config.network, &files::read(&path)?, &path)?;
         let model = Model::from_parameters(config.network.clone(), parameters)?;
@@ -95,7 +137,7 @@ impl Run {
             Some(task) => Some(Data::tests_only(&config, &task, dir)?),
             None => None,
         };
-        let class = files::read_text(&dir.join(files::STRUCTURE)).ok();
+        let class = class_of(dir)?;
         Ok(Run { config, model: Arc::new(model), data, class })
     }
 
@@ -103,11 +145,6 @@ impl Run {
     pub fn new(config: RunConfig, model: Model, task: &Task) -> Result<Run> {
         let data = Data::tests_only(&config, task, Path::new(""))?;
         Ok(Run { config, model: Arc::new(model), data: Some(data), class: None })
-    }
-
-    /// Searches for pointers in rollouts over many nodes in another way.
-    pub fn set_search(&mut self, search: Search) {
-        self.model = Arc::new(Model::clone(&self.model).searching(search));
     }
 
     /// Changes the number of layers in rollouts, whatever it was trained with.
@@ -137,14 +174,14 @@ impl Run {
     pub fn data(&self) -> Result<&Data> {
         match (&self.data, &self.class) {
             (Some(data), _) => Ok(data),
-            (None, Some(class)) => Err(Error::Request(format!(
+            (None, Some(class)) => Err(Error::request(format!(
                 "the structure `{}` is the Python class {class}; give --structure {class} to the \
                  `pgn` of the Python package, or task= to `pgn.load`",
                 self.config.task
             ))),
             // Says which structures there are.
             (None, None) => Err(Task::named(&self.config.task).err().map_or_else(
-                || Error::Request(format!("the structure {} was not given", self.config.task)),
+                || Error::request(format!("the structure {} was not given", self.config.task)),
                 Error::from,
             )),
         }
@@ -159,14 +196,40 @@ impl Run {
     pub fn test(&self, sets: &TestSets, stop: Stop<'_>) -> Result<Vec<TestScores>> {
         let seed = sets.seed.unwrap_or(self.config.seed);
         let sets = sets.of(&self.config.test)?;
-        test(&self.model, self.data()?, &sets, (self.config.seed, seed), stop)
+        test(&self.model, self.data()?, &sets, seed, stop)
+    }
+
+    /// The sequences of a data set, with all that the model reads on them. Of a structure that is
+    /// not known, they are all that there is.
+    pub fn examples(&self, set: Dataset) -> Result<Examples> {
+        match (&self.data, &self.config.data.teacher) {
+            (None, None) if self.config.network.pointers == Pointers::Given => {
+                Ok(Examples::oracle(set))
+            }
+            (None, None) => Ok(set.into()),
+            _ => self.data()?.examples(set),
+        }
+    }
+
+    /// The scores on a data set.
+    pub fn evaluate(&self, set: Dataset, stop: Stop<'_>) -> Result<TestScores> {
+        let examples = self.examples(set)?;
+        let rule = match &self.data {
+            Some(data) => data.counting(examples.set.seed)?,
+            None => None,
+        };
+        let mut scores = test_set(&self.model, &examples, rule.as_ref(), stop)?;
+        if self.config.network.iterated().is_some() {
+            let examples: Vec<_> = examples.examples().collect();
+            scores.execution = Some(execution(&self.model, &examples, stop)?);
+        }
+        Ok(scores)
     }
 
     /// The scores on data-set files.
     pub fn test_files(&self, paths: &[PathBuf], stop: Stop<'_>) -> Result<Vec<TestScores>> {
-        let data = self.data()?;
-        let rule = data.counting(self.config.seed)?;
-        let one = |path: &PathBuf| test_set(&self.model, &data.file(path)?, rule.as_ref(), stop);
+        let task = self.task()?;
+        let one = |path: &PathBuf| self.evaluate(data_set(path, task)?, stop);
         paths.iter().map(one).collect()
     }
 
@@ -178,14 +241,26 @@ impl Run {
     /// What the model does on operations, step by step, next to the truth.
     pub fn story(&self, priorities: &[f32], operations: &[Operation]) -> Result<Vec<Step>> {
         let data = self.data()?;
-        let truth =
-            Dataset::from_operations(data.task(), priorities.len(), priorities, operations)?;
-        story(&self.model, data.examples(truth)?.example(0))
+        let task = data.task();
+        let mut truth = Dataset::from_operations(task, priorities.len(), priorities, operations)?;
+        if task.has_input_graph() {
+            truth.edges = Edge::of_operations(operations);
+        }
+        let examples = data.examples(truth)?;
+        let rollout = self.model.rollout(examples.example(0))?;
+        Ok(story(examples.set.sequence(0), &rollout))
     }
 
     /// What the model does beyond its scores, on the run's own test sets.
     pub fn analyse(&self) -> Result<Analysis> {
         analyse_model(&self.config, &self.model, self.data()?)
+    }
+
+    /// What the model does beyond its scores, on a data set.
+    pub fn analyse_set(&self, set: Dataset) -> Result<Analysis> {
+        let mut analysis = Analysis::empty(&self.config);
+        analysis.add(&self.model, &self.examples(set)?)?;
+        Ok(analysis)
     }
 }
 
@@ -290,7 +365,9 @@ pub(crate) fn check_is_run(dir: &Path) -> Result<()> {
     let why = match dir.is_dir() {
         false => {
             let names = MachineRun::built_in_names().iter().copied();
-            let hint = did_you_mean(dir.to_str().unwrap_or_default(), names);
+            let name = dir.to_str().unwrap_or_default();
+            // A machine of that very name is not what was asked for.
+            let hint = did_you_mean(name, names.filter(|&known| known != name));
             let dir = dir.display();
             format!("there is no run directory {dir}, and no built-in machine of that name{hint}")
         }
@@ -324,7 +401,7 @@ impl TestSets {
         }
         if let Some(ops) = &self.ops {
             if ops.len() != test.nodes.len() {
-                return Err(Error::Request(format!(
+                return Err(Error::request(format!(
                     "ops has {} numbers; expected one for each of the {} in nodes",
                     ops.len(),
                     test.nodes.len()

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decay {
-    /// The same in every epoch.
+    /// One rate for all epochs.
     Constant,
     /// Half a cosine wave (Loshchilov & Hutter 2017).
     Cosine,
-    /// The same factor from every epoch to the next.
+    /// A constant factor from epoch to epoch.
     Exponential,
 }
 

@@ -4,6 +4,8 @@ use pgn_engine::{Rollout, left_alone};
 use pgn_structures::{Node, Sequence};
 use serde::{Deserialize, Serialize};
 
+use crate::TrivialRules;
+
 /// What a set of rollouts scored, over all steps of all sequences.
 ///
 /// The positive class of F₁, precision and recall is answer 1; where a ratio is 0/0 it is 0.
@@ -55,6 +57,10 @@ pub struct TestScores {
     /// worth; absent where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counting_f1: Option<f64>,
+    /// What pointers and masks without a model score on the same sequences; absent where it was
+    /// not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trivial: Option<TrivialRules>,
     /// How a model with an iterated processor worked; absent for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
@@ -107,7 +113,7 @@ impl Hits {
         of - right
     }
 
-    fn share(&self) -> Option<f64> {
+    pub fn share(&self) -> Option<f64> {
         (self.of > 0).then(|| ratio(self.right, self.of))
     }
 }
@@ -171,7 +177,7 @@ impl Tally {
     }
 
     /// Adds up with another's counts.
-    pub(crate) fn join(&mut self, other: &Tally) {
+    pub fn join(&mut self, other: &Tally) {
         for (mine, theirs) in [
             (&mut self.true_positives, other.true_positives),
             (&mut self.false_positives, other.false_positives),
@@ -216,85 +222,4 @@ fn f1(true_positives: u64, false_positives: u64, false_negatives: u64) -> f64 {
 
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pgn_structures::Operation;
-
-    /// Two nodes, four steps; answers 1 1 0 0.
-    const OPERATIONS: [Operation; 4] = [Operation::new(0, 1); 4];
-    const TRUTH: Sequence<'static> = Sequence {
-        priorities: &[0.1, 0.2],
-        operations: &OPERATIONS,
-        answers: &[1, 1, 0, 0],
-        masks: &[0, 0, 1, 1, 0, 1, 1, 0],
-        pointers: &[1, 1, 1, 1, 0, 0, 0, 1],
-        fields: pgn_structures::FieldRows::NONE,
-        edges: &[],
-    };
-
-    #[test]
-    fn counts_by_hand() {
-        let rollout = Rollout {
-            query_logits: vec![2.0, -1.0, 0.5, 0.0],
-            mask_logits: Some(vec![-1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 0.0]),
-            pointers: Some(vec![1, 1, 1, 1, 0, 0, 1, 1]),
-        };
-        let mut tally = Tally::default();
-        tally.add(TRUTH, &rollout);
-        let scores = tally.scores();
-        // One true positive, one false positive, one false negative, one true negative.
-        assert_eq!(scores.f1, 0.5);
-        assert_eq!(scores.precision, 0.5);
-        assert_eq!(scores.recall, 0.5);
-        assert_eq!(scores.accuracy, 0.5);
-        assert_eq!(scores.sequences_right, 0.0);
-        assert_eq!(scores.sequences_exact, Some(0.0));
-        assert_eq!(scores.pointer_accuracy, Some(7.0 / 8.0));
-        assert_eq!(scores.mask_accuracy, Some(7.0 / 8.0));
-        assert_eq!(scores.f1_always_1, 2.0 / 3.0);
-        assert_eq!(scores.f1_always_0, 0.0);
-    }
-
-    #[test]
-    fn exact_is_right_to_the_last_pointer() {
-        let mut rollout = Rollout {
-            query_logits: vec![1.0, 1.0, -1.0, -1.0],
-            mask_logits: None,
-            pointers: Some(TRUTH.pointers.to_vec()),
-        };
-        let mut tally = Tally::default();
-        tally.add(TRUTH, &rollout);
-        rollout.pointers.as_mut().unwrap()[7] = 0;
-        tally.add(TRUTH, &rollout);
-        rollout.query_logits[0] = -1.0;
-        tally.add(TRUTH, &rollout);
-        let scores = tally.scores();
-        assert_eq!(scores.sequences_exact, Some(1.0 / 3.0));
-        assert_eq!(scores.sequences_right, 2.0 / 3.0);
-        let mut joined = Tally::default();
-        joined.join(&tally);
-        joined.join(&Tally::default());
-        assert_eq!(joined.scores(), scores);
-    }
-
-    #[test]
-    fn a_perfect_rollout_and_one_without_positives() {
-        let right =
-            Rollout { query_logits: vec![1.0, 1.0, -1.0, -1.0], mask_logits: None, pointers: None };
-        let mut tally = Tally::default();
-        tally.add(TRUTH, &right);
-        let scores = tally.scores();
-        assert_eq!((scores.f1, scores.sequences_right), (1.0, 1.0));
-        assert_eq!((scores.pointer_accuracy, scores.mask_accuracy), (None, None));
-
-        let never = Rollout { query_logits: vec![-1.0; 4], mask_logits: None, pointers: None };
-        let mut tally = Tally::default();
-        tally.add(TRUTH, &never);
-        assert_eq!(tally.scores().f1, 0.0);
-        assert_eq!(tally.scores().precision, 0.0);
-        assert_eq!(Tally::default().scores().f1, 0.0);
-    }
 }

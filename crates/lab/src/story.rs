@@ -1,12 +1,8 @@
 //! The story of one rollout: what the model did at each step, and where it was wrong.
 
-use std::ops::ControlFlow;
-
-use pgn_engine::{Example, Model, Move};
-use pgn_structures::Node;
+use pgn_engine::{Move, Rollout};
+use pgn_structures::{Node, Operation, Sequence};
 use serde::Serialize;
-
-use crate::Result;
 
 /// One step of a rollout against the truth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,30 +39,29 @@ impl Step {
     }
 }
 
-/// Rolls the model out freely and compares it with the truth, step by step.
-///
-/// For models without pointers of their own, nothing moves and nothing points wrong.
-pub fn story(model: &Model, example: Example<'_>) -> Result<Vec<Step>> {
-    let truth = example.sequence;
-    let owns_pointers = model.config().owns_pointers();
-    let mut steps = Vec::with_capacity(truth.ops());
-    model.replay(example, |step| {
+/// Compares a rollout with the truth, step by step. In models without pointers of their own nothing
+/// moves and nothing points wrong.
+pub fn story(truth: Sequence<'_>, rollout: &Rollout) -> Vec<Step> {
+    let nodes = truth.nodes();
+    let mut before: Vec<Node> = (0..nodes as Node).collect();
+    let tell = |(t, (operation, &logit)): (usize, (&Operation, &f32))| {
         let (mut moved, mut wrong) = (Vec::new(), Vec::new());
-        if owns_pointers {
-            moved.extend(step.moved());
-            let both = step.pointers().iter().zip(truth.pointers_after(step.t));
-            let each = (0..).zip(both).filter(|(_, (to, truth))| to != truth);
-            wrong.extend(each.map(|(node, (&to, &truth))| Wrong { node, to, truth }));
+        if let Some(pointers) = &rollout.pointers {
+            let after = &pointers[t * nodes..][..nodes];
+            for (node, (&to, &truth)) in (0..).zip(after.iter().zip(truth.pointers_after(t))) {
+                let from = std::mem::replace(&mut before[node as usize], to);
+                moved.extend((from != to).then_some(Move { node, from, to }));
+                wrong.extend((to != truth).then_some(Wrong { node, to, truth }));
+            }
         }
-        steps.push(Step {
-            operands: [step.operation.u, step.operation.v],
-            answer: u8::from(step.answer().value()),
-            confidence: 1.0 / (1.0 + (-step.logit.abs()).exp()),
-            truth: truth.answers[step.t],
+        Step {
+            operands: [operation.u, operation.v],
+            answer: u8::from(logit > 0.0),
+            confidence: 1.0 / (1.0 + (-logit.abs()).exp()),
+            truth: truth.answers[t],
             moved,
             wrong,
-        });
-        ControlFlow::Continue(())
-    })?;
-    Ok(steps)
+        }
+    };
+    truth.operations.iter().zip(&rollout.query_logits).enumerate().map(tell).collect()
 }

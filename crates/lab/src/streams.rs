@@ -1,4 +1,4 @@
-//! The random streams of experiments; `docs/formats.md` lists the numbers of all streams.
+//! The random streams of experiments; `docs/reference.md` lists the numbers of all streams.
 
 use pgn_structures::Stream;
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use pgn_engine::{Model, Parameters};
 use pgn_structures::{Dataset, Node};
 
-use crate::{Error, Result, RunConfig, RunDir, files};
+use pgn_runs::{RunDir, files};
+
+use crate::{Error, Result, RunConfig};
 
 /// A trained model that keeps pointers of its own.
 #[derive(Clone, Debug)]
@@ -48,7 +50,7 @@ impl Teacher {
         Ok(())
     }
 
-    /// The same into a run that is being trained.
+    /// Copies a teacher into a run that is being trained.
     pub(crate) fn keep(from: &Path, crc32c: Option<u32>, run: &RunDir) -> Result<()> {
         let folder = run.file(files::TEACHER);
         match std::fs::create_dir(&folder) {

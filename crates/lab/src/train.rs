@@ -9,19 +9,15 @@ use std::{
 
 use pgn_structures::Task;
 
+use pgn_runs::{RunDir, Stop, checksums, files, files::is_finished};
+
 use crate::{
-    AnyConfig, ConfigOf, EpochLosses, Evaluation, Learner, Metrics, Network, Result, Results,
-    RunDir, Timing,
-    best::Best,
+    AnyConfig, ConfigOf, Error, Result, Results, Timing,
     checkpoint::Checkpoint,
-    checksums,
     config::either,
-    error::Error,
-    events::{EventFile, check_events},
-    files,
-    metrics::MetricsFile,
-    results::is_finished,
-    stop::Stop,
+    learner::{Best, Evaluation, Learner, Network},
+    metrics::{EpochLosses, EventFile, Metrics, MetricsFile, is_whole},
+    results::{Diverged, FILES},
 };
 
 /// What [`train`] needs to know besides the config; nothing in here changes the outcome.
@@ -55,18 +51,7 @@ pub struct Progress {
 }
 
 /// How a session of training ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The run is finished.
-    Finished(Box<Results>),
-    /// It had been finished before; nothing was done.
-    AlreadyFinished(Box<Results>),
-    /// It was told to stop, and stopped after this epoch, with a checkpoint.
-    Stopped {
-        /// Epochs done.
-        epoch: u64,
-    },
-}
+pub type Outcome = pgn_runs::Outcome<Box<Results>>;
 
 /// Trains in the directory `run`, or goes on where an earlier session left off.
 ///
@@ -98,18 +83,48 @@ pub enum Outcome {
 pub fn train<N: Network>(
     config: &ConfigOf<N>,
     run: &Path,
-    session: Session<'_>,
+    mut session: Session<'_>,
 ) -> Result<Outcome> {
+    match begin(config, run, &mut session)? {
+        Begun::Finished(results) => Ok(Outcome::AlreadyFinished(results)),
+        Begun::Training(mut training) => training.run(session),
+    }
+}
+
+/// Ends a run that was stopped after the epoch of its last checkpoint, as patience would: the best
+/// model so far is tested, and the run is finished.
+pub fn end<N: Network>(
+    config: &ConfigOf<N>,
+    run: &Path,
+    mut session: Session<'_>,
+) -> Result<Outcome> {
+    match begin(config, run, &mut session)? {
+        Begun::Finished(results) => Ok(Outcome::AlreadyFinished(results)),
+        Begun::Training(mut training) => training.finish(session.stop),
+    }
+}
+
+/// A run as a session finds it.
+enum Begun<'a, N> {
+    Finished(Box<Results>),
+    Training(Box<Training<'a, N>>),
+}
+
+fn begin<'a, N: Network>(
+    config: &'a ConfigOf<N>,
+    run: &Path,
+    session: &mut Session<'_>,
+) -> Result<Begun<'a, N>> {
     config.validate()?;
     if let Some(task) = session.task.as_ref().filter(|task| task.name() != config.task) {
         let (expected, found) = (&config.task, task.name());
-        return Err(Error::Config(format!(
+        return Err(Error::config(format!(
             "task is {expected}, but the structure to train on is {found}"
         )));
     }
     N::check_memory(config)?;
     let run = RunDir::take(run)?;
-    let begun = run.check_config(&config.flat())?;
+    let begun = begun(&run, config)?;
     if let (Some(text), true) = (&begun, is_finished(run.path())) {
         let results = Results::load(run.path())?;
         results.check_files(run.path())?;
@@ -117,25 +132,61 @@ pub fn train<N: Network>(
         if checkpoint.exists() {
             Checkpoint::check(&checkpoint, text)?;
         }
-        if events.exists() {
-            check_events(&events)?;
+        if events.exists() && !is_whole(&events)? {
+            let metrics = run.file(files::METRICS);
+            let (_, note) = run.place(files::EVENTS, |path| EventFile::anew(path, &metrics))?;
+            (session.observe)(&Progress {
+                epoch: 0,
+                epochs: results.epochs,
+                losses: None,
+                evaluation: None,
+                best: None,
+                notes: vec![note],
+            });
         }
-        return Ok(Outcome::AlreadyFinished(Box::new(results)));
+        return Ok(Begun::Finished(Box::new(results)));
     }
     // Whatever is wrong with the settings is found before they are written: a directory with a
     // config belongs to that run for good.
     let learner = N::learner(config, session.task.clone(), &run)?;
     let config_text = match begun {
         Some(text) => text,
-        None => run.write_config(config)?,
+        None => write_config(&run, config)?,
     };
-    Training::start(config, learner, run, config_text)?.run(session)
+    Ok(Begun::Training(Box::new(Training::start(config, learner, run, config_text)?)))
+}
+
+/// The text of the `config.toml` that is there, if any. Refuses a directory that holds another run.
+fn begun<N: Network>(run: &RunDir, config: &ConfigOf<N>) -> Result<Option<String>> {
+    let path = run.file(files::CONFIG);
+    if !path.exists() {
+        return Ok(None);
+    }
+    run.check_settings(&config.flat(), &AnyConfig::load(&path)?.flat())?;
+    Ok(Some(files::read_text(&path)?))
+}
+
+/// Writes `config.toml`; returns its text. The teacher it names is the copy that the run keeps,
+/// so that the file is the same wherever the original lies.
+fn write_config<N: Network>(run: &RunDir, config: &ConfigOf<N>) -> Result<String> {
+    let mut config = config.clone();
+    if let Some(teacher) = &mut config.data.teacher {
+        *teacher = files::TEACHER.into();
+    }
+    let text = config.file_text();
+    run.write(files::CONFIG, text.as_bytes())?;
+    Ok(text)
 }
 
 impl AnyConfig {
     /// [`train`] for whichever kind it is.
     pub fn train(&self, run: &Path, session: Session<'_>) -> Result<Outcome> {
         either!(self, config => train(config, run, session))
+    }
+
+    /// [`end`] for whichever kind it is.
+    pub fn end(&self, run: &Path, session: Session<'_>) -> Result<Outcome> {
+        either!(self, config => end(config, run, session))
     }
 }
 
@@ -230,10 +281,16 @@ impl<'a, N: Network> Training<'a, N> {
         self.finish(session.stop)
     }
 
-    /// Whether the best epoch is too long ago.
+    /// Whether the best epoch is too long ago. A model that never answers 1 has not begun to learn:
+    /// it may take hundreds of epochs, so they do not count.
     fn out_of_patience(&self) -> bool {
-        let since = self.epoch - self.best.as_ref().map_or(0, |best| best.epoch);
-        self.config.patience.is_some_and(|patience| since >= patience)
+        let best = self.best.as_ref();
+        let validation = best.and_then(|best| best.evaluation.validation.as_ref());
+        if validation.is_some_and(|scores| scores.f1 == 0.0) {
+            return false;
+        }
+        let since = self.epoch - best.map_or(0, |best| best.epoch);
+        self.config.patience > 0 && since >= self.config.patience
     }
 
     /// Evaluates the learner, keeps its weights if they are the best, and writes it down.
@@ -256,10 +313,13 @@ impl<'a, N: Network> Training<'a, N> {
     /// same command would diverge again.
     fn give_up(&self, why: String) -> Result<Outcome> {
         let Some(Best { epoch, evaluation, parameters }) = &self.best else {
-            return Err(Error::Request(format!("{why}; no epoch before was evaluated")));
+            return Err(Error::request(format!("{why}; no epoch before was evaluated")));
         };
-        self.run.place(files::MODEL, |path| Ok(parameters.save(path)?))?;
-        Err(Error::Request(format!(
+        self.run.place(files::MODEL, |path| Result::Ok(parameters.save(path)?))?;
+        let files = checksums::of_files(self.run.path(), &[files::MODEL])?;
+        self.run
+            .write_sealed(files::DIVERGED, &Diverged { why: why.clone(), epoch: *epoch, files })?;
+        Err(Error::request(format!(
             "{why}; the best model so far (epoch {epoch}, validation {evaluation}) is now {}, \
              which `pgn eval` scores",
             self.run.file(files::MODEL).display()
@@ -298,17 +358,19 @@ impl<'a, N: Network> Training<'a, N> {
         let train_seconds = self.seconds + self.started.elapsed().as_secs_f64();
         let best = match self.best.take() {
             Some(best) => best,
-            // No epochs: the initial model is all there is.
+            // Nothing was evaluated: the latest weights are all there is.
             None => Best {
-                epoch: 0,
+                epoch: self.epoch,
                 evaluation: self.learner.evaluate()?,
                 parameters: self.learner.parameters().clone(),
             },
         };
-        self.run.place(files::MODEL, |path| Ok(best.parameters.save(path)?))?;
+        self.run.place(files::MODEL, |path| Result::Ok(best.parameters.save(path)?))?;
         let test_started = Instant::now();
         let tested = match self.learner.test(&best, Stop::when(stop)) {
-            Err(Error::Stopped) => return Ok(Outcome::Stopped { epoch: self.epoch }),
+            Err(error) if error.is_stopped() => {
+                return Ok(Outcome::Stopped { epoch: self.epoch });
+            }
             tested => tested?,
         };
         let (supervision, views) = tested.views.unzip();
@@ -332,9 +394,9 @@ impl<'a, N: Network> Training<'a, N> {
                 threads: rayon::current_num_threads(),
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            files: checksums::of_run(&self.run)?,
+            files: checksums::of_files(self.run.path(), &FILES)?,
         };
-        self.run.write_results(&results)?;
+        self.run.write_sealed(files::RESULTS, &results)?;
         Ok(Outcome::Finished(Box::new(results)))
     }
 }

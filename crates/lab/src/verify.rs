@@ -31,34 +31,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The case in text: the forest before, after, and as the model has it.
-    pub fn picture(&self) -> String {
-        let draw = |pointers: &[Node]| forest::picture(pointers, 12);
-        let answer = |yes: bool| u8::from(yes);
-        let pairs = || (0..).zip(self.after.iter().zip(&self.guessed));
-        let wrong = pairs().filter(|(_, (truth, guess))| truth != guess);
-        let mut moved: Vec<String> = wrong
-            .clone()
-            .take(6)
-            .map(|(node, (truth, guess)): (Node, _)| {
-                format!("node {node} points to {guess} instead of {truth}")
-            })
-            .collect();
-        if let more @ 1.. = wrong.count() - moved.len() {
-            moved.push(format!("{more} more are wrong"));
-        }
-        let wrong =
-            if moved.is_empty() { "all pointers are right".into() } else { moved.join(", ") };
+    /// The case in a few lines.
+    pub fn text(&self) -> String {
+        let Failure { before, u, v, after, guessed, .. } = self;
+        let [answer, guess] = [self.answer, self.guess].map(u8::from);
         format!(
-            "Operation ({}, {}) on\n{}should answer {} and give\n{}but the model answers {}, and \
-             {wrong}:\n{}",
-            self.u,
-            self.v,
-            draw(&self.before),
-            answer(self.answer),
-            draw(&self.after),
-            answer(self.guess),
-            draw(&self.guessed),
+            "Operation ({u}, {v}) on the pointers\n  {before:?}\nshould answer {answer} and give\n  \
+             {after:?}\nbut the model answers {guess} and gives\n  {guessed:?}\n"
         )
     }
 }
@@ -103,7 +82,7 @@ impl Verdict {
 /// In parallel on the current rayon pool.
 pub fn verify_all(model: &Model, task: &Task, nodes: usize) -> Result<Verdict> {
     if !(2..=8).contains(&nodes) {
-        return Err(Error::Request(format!(
+        return Err(Error::request(format!(
             "all forests on {nodes} nodes cannot be tried; expected from 2 to 8"
         )));
     }
@@ -225,14 +204,13 @@ struct Trial<'a> {
 impl<'a> Trial<'a> {
     fn new(model: &'a Model, task: &'a Task, cases: &str, nodes: usize) -> Result<Trial<'a>> {
         if model.config().iterated().is_none() {
-            return Err(Error::Request(
+            return Err(Error::request(
                 "a recurrent model cannot be verified: it carries latents from one operation to the \
-                 next, so it cannot be tried from every state; pgn-exact and pgn-machine can"
-                    .into(),
+                 next, so it cannot be tried from every state; pgn-exact and pgn-machine can",
             ));
         }
         if nodes < 2 {
-            return Err(Error::Request(format!("{nodes} nodes are too few; expected at least 2")));
+            return Err(Error::request(format!("{nodes} nodes are too few; expected at least 2")));
         }
         let state = model.start_with(&vec![0.0; nodes])?;
         Ok(Trial { task, state, depths: Vec::new(), verdict: Verdict::new(cases, nodes) })

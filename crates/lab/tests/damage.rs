@@ -8,7 +8,8 @@ use std::{
 };
 
 use pgn_lab::{
-    Error, MachineConfig, Outcome, Results, Run, RunConfig, Session, machine::MachineRun, train,
+    AnyConfig, Error, MachineConfig, Outcome, Results, Run, RunConfig, Session,
+    machine::MachineRun, train,
 };
 use toml::Table;
 
@@ -19,18 +20,28 @@ fn config(settings: Table) -> RunConfig {
         data = { sequences = 4, validation_sequences = 2 }
         test = { nodes = [20], sequences = 2 }
     };
-    pgn_lab::overlay(&mut all, settings);
+    pgn_runs::settings::overlay(&mut all, settings);
     RunConfig::resolve(all).unwrap()
 }
 
 fn run(config: &RunConfig, dir: &Path) -> Result<Outcome, Error> {
+    run_any(&AnyConfig::Model(config.clone()), dir)
+}
+
+fn run_any(config: &AnyConfig, dir: &Path) -> Result<Outcome, Error> {
+    let mut notes = Vec::new();
     let session = Session {
         task: None,
         checkpoint_every: Duration::ZERO,
         stop: &AtomicBool::new(false),
-        observe: &mut |_| {},
+        observe: &mut |progress| notes.extend(progress.notes.clone()),
     };
-    train(config, dir, session)
+    let outcome = config.train(dir, session)?;
+    // Noticed too: what can be mended is, with a warning.
+    match notes.pop() {
+        Some(note) => Err(pgn_runs::Error::request(note).into()),
+        None => Ok(outcome),
+    }
 }
 
 /// All files in a folder and those below it, the lock and leases aside.
@@ -152,20 +163,13 @@ fn a_flipped_bit_in_any_file_of_a_machine_is_noticed() {
         test = { nodes = [8], sequences = 1 }
     })
     .unwrap();
-    let again = || {
-        let session = Session {
-            task: None,
-            checkpoint_every: Duration::ZERO,
-            stop: &AtomicBool::new(false),
-            observe: &mut |_| {},
-        };
-        train(&config, &dir, session)
-    };
+    let config = AnyConfig::Machine(config);
+    let again = || run_any(&config, &dir);
     assert!(matches!(again().unwrap(), Outcome::Finished(_)));
     MachineRun::load(&dir).unwrap().certify_in(&dir).unwrap();
     every_flip_is_named(&dir, || {
         again()?;
-        MachineRun::load(&dir).map(drop)
+        MachineRun::load(&dir)?.proof_in(&dir).map(drop)
     });
 }
 
@@ -197,7 +201,7 @@ fn a_resume_with_damaged_metrics_is_told() {
     assert!(matches!(train(&config, &dir, session).unwrap(), Outcome::Finished(_)));
     let gap = "metrics.jsonl is damaged in line 1: 1 of the epochs up to 2 have no line in it";
     assert_eq!(notes, [gap]);
-    let epochs: Vec<u64> = pgn_lab::read_metrics(&dir.join("metrics.jsonl"))
+    let epochs: Vec<u64> = pgn_lab::metrics::read_metrics(&dir.join("metrics.jsonl"))
         .unwrap()
         .iter()
         .map(|line| line.epoch)
@@ -240,12 +244,12 @@ fn a_flipped_bit_in_the_metrics_or_events_of_an_unfinished_run_is_told() {
 
     let path = dir.join("events.out.tfevents.pgn");
     let mut bytes = fs::read(&path).unwrap();
-    let events = pgn_lab::read_events(&path).unwrap().len();
+    let events = pgn_lab::metrics::read_events(&path).unwrap().len();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let notes = session(2);
     assert!(notes[0].starts_with("events.out.tfevents.pgn is damaged or gone"), "{notes:?}");
-    assert_eq!(pgn_lab::read_events(&path).unwrap().len(), events);
+    assert_eq!(pgn_lab::metrics::read_events(&path).unwrap().len(), events);
     assert!(session(2).is_empty());
 }

@@ -2,7 +2,8 @@
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
-use pgn_lab::{Run, RunConfig, Session, Stop, TestSets, is_finished, train};
+use pgn_lab::{Run, RunConfig, Session, TestSets, train};
+use pgn_runs::{Stop, files::is_finished};
 
 #[test]
 fn the_best_model_so_far_is_left() {
@@ -32,4 +33,13 @@ fn the_best_model_so_far_is_left() {
     }
     let run = Run::load(dir.path()).unwrap();
     assert_eq!(run.test(&TestSets::default(), Stop::NEVER).unwrap().len(), 1);
+
+    // A flipped bit is noticed, as in the model of a finished run.
+    let path = dir.path().join("model.safetensors");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 4;
+    bytes[last] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let error = Run::load(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("model.safetensors: it is damaged or of another run"), "{error}");
 }

@@ -4,9 +4,12 @@
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 
 use pgn_lab::{
-    Outcome, Results, Run, RunConfig, Session, Stop, TestConfig, evaluate_set, evaluate_streams,
-    train, verify_all,
+    Outcome, Results, Run, RunConfig, Session, TestConfig,
+    evaluate::{evaluate_set, evaluate_streams},
+    train,
+    verify::verify_all,
 };
+use pgn_runs::Stop;
 use pgn_structures::{Dataset, Sampling, Split, Task};
 use toml::toml;
 
@@ -100,7 +103,7 @@ fn an_untrained_model_fails_and_the_failure_is_drawn() {
     assert!(verdict.wrong > 0);
     let failure = verdict.failure.unwrap();
     assert!(failure.guess != failure.answer || failure.guessed != failure.after);
-    assert!(failure.picture().contains("should answer"), "{}", failure.picture());
+    assert!(failure.text().contains("should answer"), "{}", failure.text());
 }
 
 #[test]

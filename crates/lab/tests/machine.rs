@@ -145,7 +145,7 @@ fn settings_are_checked() {
     let resolve = |text: &str| MachineConfig::resolve(text.parse().unwrap());
     let config =
         resolve("task = \"lct\"\nmodel = \"pgn-machine\"\n[data]\nnodes = [5, 10]").unwrap();
-    assert_eq!(config.data.ops, [7, 15]);
+    assert_eq!(config.data.ops, [225, 450]);
     for (text, expected) in [
         ("task = \"nothing\"", "there is no program 'nothing'"),
         ("batch = 0", "batch is 0"),

@@ -45,7 +45,7 @@ fn a_process_whose_directory_was_removed_stops_and_makes_no_new_one() {
             fs::remove_dir_all(&path).unwrap();
         }
     });
-    assert!(matches!(outcome, Err(Error::Lost { .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::Runs(pgn_runs::Error::Lost { .. }))), "{outcome:?}");
     assert!(!path.exists());
 }
 
@@ -62,7 +62,10 @@ fn the_next_run_in_the_directory_is_left_alone() {
                 second = contents(&path);
             }
         });
-        assert!(matches!(first, Err(Error::Lost { .. })), "{moment}: {first:?}");
+        assert!(
+            matches!(first, Err(Error::Runs(pgn_runs::Error::Lost { .. }))),
+            "{moment}: {first:?}"
+        );
         assert!(contents(&path) == second, "after epoch {moment}");
     }
 }

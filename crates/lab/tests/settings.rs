@@ -2,7 +2,8 @@
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 
-use pgn_lab::{Outcome, Results, Run, RunConfig, Session, Stop, TestSets, overlay, train};
+use pgn_lab::{Outcome, Results, Run, RunConfig, Session, TestSets, train};
+use pgn_runs::{Stop, settings::overlay};
 use toml::{Table, toml};
 
 /// Trains a small run, and tests it again from its directory.
@@ -89,4 +90,29 @@ fn defaults_are_left_out() {
     ] {
         assert!(!text.contains(key), "{key}");
     }
+}
+
+#[test]
+fn what_is_laid_over_a_file_is_not_looked_for_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    std::fs::write(&path, "model = \"png\"\n[network]\nk = 7\n").unwrap();
+    let at = |error: pgn_lab::Error, over: &toml::Table| {
+        pgn_lab::located(error, &path, over).to_string()
+    };
+    let invalid = |key: &str, what: &str| {
+        let (key, what) = (key.to_owned(), what.to_owned());
+        pgn_lab::Error::Engine(pgn_engine::Error::InvalidConfig { key, what })
+    };
+    let k = || invalid("k", "k is 7; expected 8");
+    let none = toml::Table::new();
+    assert!(at(k(), &none).ends_with("my.toml: line 3: network.k is 7; expected 8"));
+    let k_by_key = invalid("k", "expected a multiple of 8");
+    assert!(at(k_by_key, &none).ends_with("line 3: network.k: expected a multiple of 8"));
+    let mut network = toml::Table::new();
+    network.insert("k".into(), 7.into());
+    let over = toml::Table::from_iter([("network".to_owned(), toml::Value::Table(network))]);
+    assert_eq!(at(k(), &over), "invalid model config: k is 7; expected 8");
+    let model = pgn_engine::Error::UnknownModel { name: "png".into(), known: "pgn".into() };
+    assert!(at(model.into(), &none).contains("my.toml: line 1: there is no model 'png'"));
 }

@@ -3,7 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use pgn_lab::{Run, Shape, Stop, TestConfig, evaluate_streams, verify_all, verify_shape};
+use pgn_lab::{
+    Run, TestConfig,
+    evaluate::evaluate_streams,
+    verify::{Shape, verify_all, verify_shape},
+};
+use pgn_runs::Stop;
 use pgn_structures::Task;
 
 const TASKS: [&str; 2] = ["forest", "dsu-ordered"];
@@ -25,8 +30,8 @@ fn every_forest_on_up_to_six_nodes_and_every_pair() {
             let pairs = n * (n - 1);
             let expected = (n + 1).pow(n as u32 - 1) * pairs;
             assert_eq!(verdict.transitions, expected as u64);
-            let picture = verdict.failure.map(|failure| failure.picture()).unwrap_or_default();
-            assert_eq!(verdict.wrong, 0, "{picture}");
+            let failure = verdict.failure.map(|failure| failure.text()).unwrap_or_default();
+            assert_eq!(verdict.wrong, 0, "{failure}");
         }
     }
 }
@@ -40,8 +45,8 @@ fn chains_brooms_stars_and_random_forests() {
         for shape in Shape::ALL {
             for nodes in [7, 20, 40, 100] {
                 let verdict = verify_shape(model, &task, shape, nodes, 20, 1).unwrap();
-                let picture = verdict.failure.map(|failure| failure.picture()).unwrap_or_default();
-                assert_eq!(verdict.wrong, 0, "{picture}");
+                let failure = verdict.failure.map(|failure| failure.text()).unwrap_or_default();
+                assert_eq!(verdict.wrong, 0, "{failure}");
             }
         }
     }

@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use pgn_lab::{Outcome, Results, RunConfig, Session, is_finished, train};
+use pgn_lab::{Outcome, Results, RunConfig, Session, train};
+use pgn_runs::files::is_finished;
 use pgn_structures::{RootedForest, Task};
 
 fn session(dir: &Path, stop_at: u64) -> Outcome {

@@ -16,8 +16,8 @@ pub struct Certificate {
     pub certified: bool,
     /// What is proved, and on what assumptions.
     pub statement: String,
-    /// What the enumeration takes for granted, and the tests check.
-    pub invariants: Vec<String>,
+    /// What holds before every micro-step.
+    pub clauses: Vec<String>,
     /// What calls must satisfy, by operation; others are refused before the first micro-step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
@@ -124,7 +124,7 @@ pub fn certify_on(
         version: signature.version,
         certified,
         statement: statement(machine, pairs.len(), right),
-        invariants: machine.program().invariants(),
+        clauses: machine.program().clauses(),
         refused: signature
             .operations
             .iter()
@@ -148,14 +148,7 @@ fn statement(machine: &Machine, views: usize, right: usize) -> String {
         );
     }
     format!(
-        "On each of the {views} views that are consistent with the invariants and on which \
-         program `{name}` (version {version}) is defined, the model's action is the program's. \
-         By induction over micro-steps, the model does what the program does, pointer by pointer, \
-         for every number of nodes and every sequence of operations; calls that violate a \
-         precondition are refused by both. Assumed: the invariants hold before every micro-step of \
-         the program (for built-in programs this is tested on random runs, not proved), the \
-         enumeration leaves out no view that satisfies them (it is tested to contain every view met in long \
-         runs), the fields, registers, states and lenses are those of the program, and the model \
-         computes the same action whenever it is shown the same view."
+        "On each of the {views} views that the clauses allow and on which program `{name}` \
+         (version {version}) is defined, the model's action is the program's."
     )
 }

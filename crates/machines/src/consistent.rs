@@ -6,32 +6,14 @@ use pgn_structures::Node;
 
 use crate::lens::{Lens, PathRead, Read};
 use crate::tracing_memory::{Choices, MOST_NODES, TracingMemory};
-use crate::{Error, Memory, Program, Result, View};
+use crate::{Clauses, Error, Memory, Program, Result, View};
 
 /// More views of one state than this are a mistake in the program.
 const MOST_VIEWS: usize = 1_000_000;
 
-/// The declared invariants of a program, and that keys are ordered.
-#[derive(Clone, Copy)]
-pub(crate) struct Consistency<'a> {
-    program: &'a dyn Program,
-    invariants: usize,
-}
-
-impl<'a> Consistency<'a> {
-    pub fn of(program: &'a dyn Program) -> Self {
-        Consistency { program, invariants: program.invariants().len() }
-    }
-
-    /// The first declared invariant that cannot hold.
-    pub fn broken(&self, view: &View) -> Option<usize> {
-        (0..self.invariants).find(|&index| !self.program.holds(index, view))
-    }
-
-    /// Whether everything can still hold, given what was read so far.
-    pub fn holds(&self, view: &View) -> bool {
-        ordered(view) && self.broken(view).is_none()
-    }
+/// Whether the clauses can hold and keys be ordered, given what was read so far.
+pub(crate) fn possible(clauses: &Clauses, view: &View) -> bool {
+    ordered(view) && clauses.violated(view).is_none()
 }
 
 /// Whether some strict weak order of the nodes has the comparisons that were read: there is no
@@ -64,11 +46,11 @@ fn ordered(view: &View) -> bool {
 }
 
 /// The lens of a state, by executing its step symbolically.
-pub(crate) fn lens_of(program: &dyn Program, state: u8) -> Result<Lens> {
+pub(crate) fn lens_of(program: &dyn Program, clauses: &Clauses, state: u8) -> Result<Lens> {
     let mut choices = Choices::default();
     let mut reads: BTreeSet<PathRead> = BTreeSet::new();
     for _ in 0..MOST_VIEWS {
-        let mut memory = TracingMemory::symbolic(program, state, &mut choices);
+        let mut memory = TracingMemory::symbolic(program.signature(), clauses, state, &mut choices);
         program.step(state, &mut memory);
         reads.extend(memory.reads().iter().cloned());
         if memory.crowded() {
@@ -90,7 +72,7 @@ fn too_many(program: &dyn Program, state: u8) -> Error {
     let signature = program.signature();
     Error::Program(format!(
         "state `{}` of program `{}` has more than {MOST_VIEWS} consistent views; split the step \
-         into smaller ones or declare stronger invariants",
+         into smaller ones or declare stronger clauses",
         signature.states[usize::from(state)].name,
         signature.name
     ))
@@ -98,11 +80,16 @@ fn too_many(program: &dyn Program, state: u8) -> Error {
 
 /// All consistent views of a state through its lens, in the order of what the reads find: nil, a
 /// node in sight, another one.
-pub(crate) fn views(program: &dyn Program, state: u8, lens: &Lens) -> Result<Vec<View>> {
+pub(crate) fn views(
+    program: &dyn Program,
+    clauses: &Clauses,
+    state: u8,
+    lens: &Lens,
+) -> Result<Vec<View>> {
     let mut choices = Choices::default();
     let mut views = Vec::new();
     while views.len() <= MOST_VIEWS {
-        let mut memory = TracingMemory::symbolic(program, state, &mut choices);
+        let mut memory = TracingMemory::symbolic(program.signature(), clauses, state, &mut choices);
         look(&mut memory, lens);
         if !memory.failed() {
             views.push(memory.view().clone());

@@ -1,16 +1,13 @@
 //! A program put together from its parts.
 
-use pgn_structures::{Rng, TaskText};
+use pgn_structures::{Node, Rng, TaskText};
 
-use crate::{Call, Memory, Program, Signature, Store, View};
-
-/// A predicate on what was read so far.
-type Holds = fn(&View) -> bool;
+use crate::{Call, Memory, Program, Signature, Store};
 
 /// A [`Program`] made of functions: the short way to write one in Rust.
 ///
 /// ```
-/// use pgn_machines::{Definition, Halt, Memory, Signature, invariants, names};
+/// use pgn_machines::{Definition, Halt, Memory, Signature, names};
 ///
 /// names! { usize FIELDS: NEXT = "next" }
 /// names! { usize REGISTERS: X = "x" }
@@ -30,8 +27,7 @@ type Holds = fn(&View) -> bool;
 ///     .states(STATES)
 ///     .halt("end", Halt::Node(X as u8))
 ///     .operation("last", "walk", &["x"], &[]);
-/// let list = Definition::new(signature, step)
-///     .invariant("a list has an end", |view| invariants::acyclic(view, &[], &[NEXT]));
+/// let list = Definition::new(signature, step).clauses(&["acyclic next", "x != nil"]);
 ///
 /// let machine = pgn_machines::Machine::new(std::sync::Arc::new(list))?;
 /// assert_eq!(machine.consistent().len(), 2); // x.next is nil, or another node
@@ -41,20 +37,21 @@ type Holds = fn(&View) -> bool;
 pub struct Definition {
     signature: Signature,
     step: fn(u8, &mut dyn Memory) -> Option<u8>,
-    invariants: Vec<(String, Holds)>,
+    clauses: Vec<String>,
     sample: Option<fn(&Store, &mut Rng) -> Call>,
     about: Option<TaskText>,
+    handles: Node,
 }
 
 impl Definition {
     /// A program with these names and steps.
     pub fn new(signature: Signature, step: fn(u8, &mut dyn Memory) -> Option<u8>) -> Self {
-        Definition { signature, step, invariants: Vec::new(), sample: None, about: None }
+        Definition { signature, step, clauses: Vec::new(), sample: None, about: None, handles: 0 }
     }
 
-    /// With something that always holds before a step: see [`Program::holds`].
-    pub fn invariant(mut self, sentence: &str, holds: fn(&View) -> bool) -> Self {
-        self.invariants.push((sentence.to_string(), holds));
+    /// With clauses that hold before every step: see [`Clauses`](crate::Clauses).
+    pub fn clauses<T: ToString>(mut self, clauses: impl IntoIterator<Item = T>) -> Self {
+        self.clauses.extend(clauses.into_iter().map(|clause| clause.to_string()));
         self
     }
 
@@ -72,6 +69,12 @@ impl Definition {
         self.sample = Some(sample);
         self
     }
+
+    /// With this many nodes that stand for whole structures: see [`Program::handles`].
+    pub fn handles(mut self, handles: Node) -> Self {
+        self.handles = handles;
+        self
+    }
 }
 
 impl Program for Definition {
@@ -87,12 +90,12 @@ impl Program for Definition {
         (self.step)(state, memory)
     }
 
-    fn invariants(&self) -> Vec<String> {
-        self.invariants.iter().map(|(sentence, _)| sentence.clone()).collect()
+    fn clauses(&self) -> Vec<String> {
+        self.clauses.clone()
     }
 
-    fn holds(&self, invariant: usize, view: &View) -> bool {
-        (self.invariants[invariant].1)(view)
+    fn handles(&self) -> Node {
+        self.handles
     }
 
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {

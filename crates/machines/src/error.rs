@@ -23,7 +23,7 @@ pub enum Error {
         /// How many nodes there are.
         nodes: usize,
     },
-    /// A step from a view on which the program is not defined.
+    /// A step from a view on which the program is not defined, or which its clauses exclude.
     #[error("program `{program}` is not defined here:\n{view}")]
     Undefined {
         /// The program.
@@ -40,8 +40,10 @@ pub enum Error {
         view: String,
     },
     /// An operation that does not end.
-    #[error("the operation did not end within {steps} micro-steps")]
+    #[error("{operation} did not end within {steps} micro-steps")]
     Endless {
+        /// The operation, and the state it was left in.
+        operation: String,
         /// How many were allowed.
         steps: u64,
     },

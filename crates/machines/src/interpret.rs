@@ -40,7 +40,16 @@ pub fn interpret(
         state = program.step(state, store).ok_or_else(|| undefined(program, store, state))?;
         store.settle(values);
     }
-    Err(Error::Endless { steps: allowed })
+    Err(endless(program, operation, state, allowed))
+}
+
+/// The operation goes on for too long.
+pub(crate) fn endless(program: &dyn Program, operation: usize, state: u8, steps: u64) -> Error {
+    let signature = program.signature();
+    let operation = &signature.operations[operation].name;
+    let state = &signature.states[usize::from(state)].name;
+    let operation = format!("`{operation}` of program `{}` (in state `{state}`)", signature.name);
+    Error::Endless { operation, steps }
 }
 
 /// Puts the arguments of an operation in place; the state it starts in.

@@ -19,7 +19,7 @@
 //! assert_eq!(least, Outcome::Node(Some(3)));
 //!
 //! // Whatever agrees with the program on these few views is a pairing heap for every n.
-//! assert_eq!(heap.consistent().len(), 87);
+//! assert_eq!(heap.consistent().len(), 36);
 //! assert!(certify(&heap, |view| heap.action(view).unwrap()).certified);
 //! # Ok::<(), pgn_machines::Error>(())
 //! ```
@@ -28,10 +28,11 @@
 //! | --- | --- |
 //! | a data structure of your own | [`Definition`], [`Program`], [`Memory`], [`Signature`] |
 //! | a program as a task for other models | [`task`], [`programs::build_in_tasks`] |
-//! | pairs to train on | [`Machine::consistent`], [`Machine::traces`] |
+//! | pairs to train on | [`Machine::consistent`], [`Machine::sampled_traces`] |
 //! | to run a program | [`interpret`], [`Machine::run_program`] |
 //! | to run a network | [`Machine::run`] with any function from views to actions |
-//! | to prove a network right | [`certify`] |
+//! | to compare a network with a program | [`certify`] |
+//! | to prove it right | [`Clauses`], [`Machine::proof`], and the crate `pgn-check` |
 //! | speed | [`Compiled`] |
 //! | sums, minima and maxima | [`Aggregates`], [`Values`] |
 //! | ready-made structures | [`programs`] |
@@ -40,41 +41,47 @@
 
 mod action;
 mod certificate;
+pub mod clauses;
 pub mod compile;
 mod consistent;
 mod definition;
 mod error;
+mod exploration;
 mod interpret;
-pub mod invariants;
 mod lens;
 mod machine;
 mod memory;
 mod precondition;
 mod program;
 pub mod programs;
+mod proof;
 mod signature;
 mod soundness;
 mod store;
 mod structure;
+mod suggest;
 mod tracing_memory;
 mod values;
 mod view;
 
 pub use action::{Action, Write};
 pub use certificate::{Certificate, Failure, StateReport, certify, certify_on};
+pub use clauses::Clauses;
 pub use compile::Compiled;
 pub use definition::Definition;
 pub use error::{Error, Result};
+pub use exploration::Exploration;
 pub use interpret::interpret;
 pub use lens::{Lens, Path, PathRead, Read};
 pub use machine::{Machine, Outcome};
 pub use memory::Memory;
 pub use precondition::{Condition, Precondition};
-pub use program::{Call, Program};
+pub use program::{Call, Program, any_call};
 pub use signature::{Control, Halt, OperationSignature, Signature, StateSignature};
 pub use soundness::Trial;
 pub use store::Store;
 pub use structure::task;
+pub use suggest::candidates;
 pub use tracing_memory::TracingMemory;
 pub use values::{Aggregates, Arithmetic, At, Values};
 pub use view::{Comparison, Seen, View};

@@ -1,16 +1,16 @@
 //! A program with its lenses: views, actions, and runs with any function from one to the other.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use pgn_structures::{Node, Stream};
+use pgn_structures::{Node, Rng, Stream};
 
 use crate::interpret::steps_allowed;
 use crate::lens::Read;
 use crate::tracing_memory::TracingMemory;
 use crate::{
-    Action, Call, Comparison, Error, Lens, Memory, Program, Result, Seen, Signature, Store, Values,
-    View, Write, consistent, interpret,
+    Action, Call, Clauses, Comparison, Error, Exploration, Lens, Memory, Program, Result, Seen,
+    Signature, Store, Trial, Values, View, Write, consistent, interpret,
 };
 
 /// What random runs of programs are drawn from: nodes, index of the sequence.
@@ -66,14 +66,19 @@ impl Outcome {
 #[derive(Clone)]
 pub struct Machine {
     program: Arc<dyn Program>,
+    clauses: Arc<Clauses>,
     lenses: Vec<Lens>,
     consistent: Arc<[(View, Action)]>,
+    /// Where the views of `consistent` are.
+    known: Arc<HashMap<View, usize>>,
 }
 
 impl Machine {
     /// Finds the lenses and the consistent views of a program.
     pub fn new(program: Arc<dyn Program>) -> Result<Self> {
         program.signature().check().map_err(Error::Program)?;
+        let clauses = Clauses::parse(program.signature(), &program.clauses());
+        let clauses = clauses.map_err(Error::Program)?;
         let mut lenses = Vec::new();
         let mut pairs = Vec::new();
         for (state, declared) in (0..).zip(&program.signature().states) {
@@ -81,8 +86,8 @@ impl Machine {
                 lenses.push(Lens::default());
                 continue;
             }
-            let lens = consistent::lens_of(&*program, state)?;
-            for view in consistent::views(&*program, state, &lens)? {
+            let lens = consistent::lens_of(&*program, &clauses, state)?;
+            for view in consistent::views(&*program, &clauses, state, &lens)? {
                 match action_of(&*program, &view) {
                     Ok(Some(action)) => {
                         let pulls = action.pulls(program.signature());
@@ -107,12 +112,24 @@ impl Machine {
             }
             lenses.push(lens);
         }
-        Ok(Machine { program, lenses, consistent: pairs.into() })
+        let known = pairs.iter().enumerate().map(|(place, (view, _))| (view.clone(), place));
+        let known = Arc::new(known.collect());
+        Ok(Machine { program, clauses: clauses.into(), lenses, consistent: pairs.into(), known })
+    }
+
+    /// The same program with other clauses.
+    pub fn with_clauses(&self, clauses: Vec<String>) -> Result<Machine> {
+        Machine::new(Arc::new(Reclaused { program: self.program.clone(), clauses }))
     }
 
     /// The program.
     pub fn program(&self) -> &dyn Program {
         &*self.program
+    }
+
+    /// What holds before every micro-step.
+    pub fn clauses(&self) -> &Clauses {
+        &self.clauses
     }
 
     /// The program's names.
@@ -148,49 +165,24 @@ impl Machine {
         &self.consistent
     }
 
-    /// The different views met in these operations, with the program's actions, in the order in
-    /// which they are first met. The store is left as after them.
-    pub fn traces(
-        &self,
-        store: &mut Store,
-        calls: impl IntoIterator<Item = Call>,
-    ) -> Result<Vec<(View, Action)>> {
-        let mut met = HashSet::new();
-        let mut pairs = Vec::new();
-        for call in calls {
-            self.drive(store, &mut (), call.operation, &call.arguments, &mut |view| {
-                let action = self.action(view).ok_or_else(|| self.undefined(view))?;
-                if met.insert(view.clone()) {
-                    pairs.push((view.clone(), action.clone()));
-                }
-                Ok(action)
-            })?;
-        }
-        Ok(pairs)
-    }
-
-    /// The different views met in `sequences` random sequences of `operations` operations over
-    /// `nodes` nodes with random keys, as the program draws them.
-    pub fn sampled_traces(
-        &self,
-        sequences: u64,
-        nodes: usize,
-        operations: usize,
-        seed: u64,
-    ) -> Result<Vec<(View, Action)>> {
-        let mut met = HashSet::new();
+    /// The different views met in random runs, with the program's actions, in the order in which
+    /// they are first met: see [`Exploration`].
+    pub fn sampled_traces(&self, trial: Trial) -> Result<Vec<(View, Action)>> {
+        let Trial { sequences, nodes, operations, seed } = trial;
+        let mut met = vec![false; self.consistent.len()];
         let mut pairs = Vec::new();
         for sequence in 0..sequences {
-            let mut rng = RUNS.rng(seed, nodes as u64, sequence);
-            let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
-            let mut store = Store::new(self.signature(), &keys);
+            let mut explored = Exploration::new(self.program(), nodes, seed, sequence);
             for _ in 0..operations {
-                let call = self.program.sample(&store, &mut rng);
-                for pair in self.traces(&mut store, [call])? {
-                    if met.insert(pair.0.clone()) {
-                        pairs.push(pair);
+                let Call { operation, arguments } = explored.call();
+                let store = &mut explored.store;
+                self.drive(store, &mut (), operation, &arguments, &mut |view, place| {
+                    let action = &self.consistent[place].1;
+                    if !std::mem::replace(&mut met[place], true) {
+                        pairs.push((view.clone(), action.clone()));
                     }
-                }
+                    action.clone()
+                })?;
             }
         }
         Ok(pairs)
@@ -198,8 +190,9 @@ impl Machine {
 
     /// Carries out an operation, asking `policy` what to do at every micro-step.
     ///
-    /// The nodes it visited are in [`Store::visited`]. Actions that cannot be carried out and
-    /// operations that do not end are errors, and leave the store as it is at that point.
+    /// The nodes it visited are in [`Store::visited`]. Views that are not among the consistent ones,
+    /// actions that cannot be carried out and operations that do not end are errors, and leave the
+    /// store as it is at that point.
     pub fn run(
         &self,
         store: &mut Store,
@@ -219,7 +212,7 @@ impl Machine {
         arguments: &[Node],
         policy: &mut impl FnMut(&View) -> Action,
     ) -> Result<Outcome> {
-        self.drive(store, values, operation, arguments, &mut |view| Ok(policy(view)))
+        self.drive(store, values, operation, arguments, &mut |view, _| policy(view))
     }
 
     /// Carries out an operation with the program itself: see [`interpret`].
@@ -249,7 +242,7 @@ impl Machine {
         values: &mut impl Values,
         operation: usize,
         arguments: &[Node],
-        policy: &mut impl FnMut(&View) -> Result<Action>,
+        policy: &mut impl FnMut(&View, usize) -> Action,
     ) -> Result<Outcome> {
         let mut state = match self.begin(store, operation, arguments) {
             Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
@@ -261,7 +254,8 @@ impl Machine {
                 return Ok(outcome);
             }
             let view = self.view(store, state, &mut nodes);
-            let action = policy(&view)?;
+            let Some(&place) = self.known.get(&view) else { return Err(self.undefined(&view)) };
+            let action = policy(&view, place);
             action.check(&view, self.signature()).map_err(|trouble| Error::Action {
                 trouble,
                 view: view.picture(self.signature()),
@@ -270,7 +264,7 @@ impl Machine {
             store.settle(values);
             state = action.next;
         }
-        Err(Error::Endless { steps: steps_allowed(store) })
+        Err(interpret::endless(self.program(), operation, state, steps_allowed(store)))
     }
 
     /// Puts the arguments of an operation in place; the state it starts in. Arguments that violate
@@ -377,6 +371,30 @@ impl Machine {
     fn undefined(&self, view: &View) -> Error {
         let signature = self.signature();
         Error::Undefined { program: signature.name.clone(), view: view.picture(signature) }
+    }
+}
+
+/// A program with other clauses.
+struct Reclaused {
+    program: Arc<dyn Program>,
+    clauses: Vec<String>,
+}
+
+impl Program for Reclaused {
+    fn signature(&self) -> &Signature {
+        self.program.signature()
+    }
+
+    fn step(&self, state: u8, memory: &mut dyn Memory) -> Option<u8> {
+        self.program.step(state, memory)
+    }
+
+    fn clauses(&self) -> Vec<String> {
+        self.clauses.clone()
+    }
+
+    fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
+        self.program.sample(store, rng)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use pgn_structures::{Node, Rng, TaskText};
 
-use crate::{Memory, Signature, Store, View};
+use crate::{Memory, Signature, Store};
 
 /// A data structure, written as a program of micro-steps.
 ///
@@ -31,25 +31,22 @@ pub trait Program: Send + Sync {
     /// so that `memory.pointer(u, UP)?` says that there must be a node.
     fn step(&self, state: u8, memory: &mut dyn Memory) -> Option<u8>;
 
-    /// What always holds before a step, each as a sentence. The enumeration of views leaves out
-    /// those that violate one.
-    fn invariants(&self) -> Vec<String> {
+    /// What always holds before a step, in the language of [`Clauses`](crate::Clauses). The
+    /// enumeration of views leaves out those that violate one.
+    fn clauses(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    /// Whether an invariant can still hold, given what has been read so far.
-    ///
-    /// It must be monotone: if it is false of a view, it is false of every view in which more has
-    /// been read.
-    fn holds(&self, invariant: usize, view: &View) -> bool {
-        let _ = (invariant, view);
-        true
     }
 
     /// Draws the next operation, for traces and tests; by default any one, on different nodes.
     /// It should satisfy the preconditions of the operation.
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
         any_call(self.signature(), store, rng)
+    }
+
+    /// How many of the first nodes [`sample`](Program::sample) uses as whole structures, such as the
+    /// tree of all others; by default none.
+    fn handles(&self) -> Node {
+        0
     }
 
     /// Where a node points, as π̂ of the paper: by default its first field, or itself.
@@ -75,7 +72,7 @@ impl Call {
 }
 
 /// Any operation, on different nodes.
-pub(crate) fn any_call(signature: &Signature, store: &Store, rng: &mut Rng) -> Call {
+pub fn any_call(signature: &Signature, store: &Store, rng: &mut Rng) -> Call {
     let operation = rng.below(signature.operations.len() as u32) as usize;
     let count = signature.operations[operation].arguments.len().min(store.len());
     let mut arguments: Vec<Node> = Vec::with_capacity(count);

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::consistent::Consistency;
-use crate::machine::RUNS;
-use crate::{Action, Error, Machine, Result, Seen, Signature, Store, View};
+use crate::interpret::steps_allowed;
+use crate::{Action, Error, Exploration, Machine, Result, Seen, Signature, Store, View};
 
 /// Random runs on which the assumptions of a certificate are tested.
 #[derive(Clone, Copy, Debug)]
@@ -20,49 +19,37 @@ pub struct Trial {
 }
 
 impl Machine {
-    /// Tests, before every micro-step of random runs, that the invariants hold (of the whole
-    /// memory, up to 200 nodes), and that the view is one of the consistent ones. Keys are equal and
-    /// arguments repeated more often than by chance.
+    /// Tests, before every micro-step of random runs, that the clauses hold (of the whole
+    /// memory, up to 20 nodes), and that the view is one of the consistent ones.
     ///
     /// Gives the number of different views met. An error shows what was found.
     pub fn test_assumptions(&self, trial: Trial) -> Result<usize> {
         let signature = self.signature();
         let consistent: HashMap<&View, &Action> =
             self.consistent().iter().map(|(view, action)| (view, action)).collect();
-        let sentences = self.program().invariants();
         let mut met: HashMap<View, ()> = HashMap::new();
         let mut nodes = Vec::new();
         for sequence in 0..trial.sequences {
-            let mut rng = RUNS.rng(trial.seed, trial.nodes as u64, sequence);
-            // Every second sequence has keys that are often equal.
-            let values = if sequence % 2 == 0 { u32::MAX } else { trial.nodes.div_ceil(3) as u32 };
-            let keys: Vec<f32> = (0..trial.nodes).map(|_| rng.below(values) as f32).collect();
-            let mut store = Store::new(signature, &keys);
+            let mut explored = Exploration::new(self.program(), trial.nodes, trial.seed, sequence);
             for _ in 0..trial.operations {
-                let mut call = self.program().sample(&store, &mut rng);
-                // Equal arguments are rare in large memories, and not drawn by every program.
-                if rng.below(16) == 0
-                    && let [first, others @ ..] = &mut call.arguments[..]
-                {
-                    others.fill(*first);
-                }
-                let mut state = match self.begin(&mut store, call.operation, &call.arguments) {
+                let call = explored.call();
+                let store = &mut explored.store;
+                let mut state = match self.begin(store, call.operation, &call.arguments) {
                     Err(Error::Refused(_)) => continue,
                     started => started?,
                 };
-                while self.outcome(&store, state).is_none() {
-                    if let Some(whole) = store.whole(signature, state) {
-                        let broken = Consistency::of(self.program()).broken(&whole);
-                        if let Some(invariant) = broken {
-                            return Err(Error::Program(format!(
-                                "program `{}` breaks its invariant that {}:\n{}",
-                                signature.name,
-                                sentences[invariant],
-                                whole.picture(signature)
-                            )));
-                        }
+                let mut allowed = 0..steps_allowed(store);
+                while self.outcome(store, state).is_none() && allowed.next().is_some() {
+                    if let Some(whole) = store.whole(signature, state)
+                        && let Some(clause) = self.clauses().violated(&whole)
+                    {
+                        return Err(Error::Program(format!(
+                            "program `{}` violates its clause `{clause}`:\n{}",
+                            signature.name,
+                            whole.picture(signature)
+                        )));
                     }
-                    let view = self.view(&store, state, &mut nodes);
+                    let view = self.view(store, state, &mut nodes);
                     let Some(action) = consistent.get(&view) else {
                         return Err(Error::Program(format!(
                             "program `{}` meets a view that the enumeration lacks:\n{}",
@@ -70,7 +57,7 @@ impl Machine {
                             view.picture(signature)
                         )));
                     };
-                    self.apply(&mut store, &nodes, action);
+                    self.apply(store, &nodes, action);
                     state = action.next;
                     met.entry(view).or_default();
                 }
@@ -81,9 +68,9 @@ impl Machine {
 }
 
 impl Store {
-    /// All of a small memory as one view; `None` of more than 200 nodes.
+    /// All of a small memory as one view; `None` of more than 20 nodes.
     pub fn whole(&self, signature: &Signature, state: u8) -> Option<View> {
-        let nodes = u8::try_from(self.len()).ok().filter(|&nodes| nodes <= 200)?;
+        let nodes = u8::try_from(self.len()).ok().filter(|&nodes| nodes <= 20)?;
         let seen = |node: Option<u32>| node.map_or(Seen::Nil, |node| Seen::Node(node as u8));
         let mut view = View::empty(state, signature);
         (0..nodes).for_each(|_| {

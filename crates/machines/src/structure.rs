@@ -58,12 +58,16 @@ impl ProgramStructure {
         ProgramStructure { features, store: Store::new(signature, &[]), program }
     }
 
-    fn call(&mut self, Operation { u, v, kind, .. }: Operation) -> crate::Result<Outcome> {
-        let kind = usize::from(kind);
-        let declared = self.program.signature().operations.get(kind);
-        let operands = declared.map_or(2, |operation| operation.arguments.len());
-        let arguments = &[u, v][..operands.min(2)];
+    fn call(&mut self, operation: Operation) -> crate::Result<Outcome> {
+        let (kind, operands) = (usize::from(operation.kind), self.operands(operation));
+        let arguments = &[operation.u, operation.v][..operands];
         interpret(&*self.program, &mut self.store, &mut (), kind, arguments)
+    }
+
+    /// How many operands the operation has.
+    fn operands(&self, operation: Operation) -> usize {
+        let declared = self.program.signature().operations.get(usize::from(operation.kind));
+        declared.map_or(2, |operation| operation.arguments.len()).min(2)
     }
 }
 
@@ -101,6 +105,16 @@ impl PointerStructure for ProgramStructure {
         let u = call.arguments.first().copied().unwrap_or_default();
         let v = call.arguments.get(1).copied().unwrap_or(u);
         Operation::of_kind(call.operation as u8, u, v)
+    }
+
+    fn handles(&self) -> Node {
+        self.program.handles()
+    }
+
+    fn allows(&self, operation: Operation) -> bool {
+        let arguments = &[operation.u, operation.v][..self.operands(operation)];
+        let kind = usize::from(operation.kind);
+        self.program.signature().refusal(&self.store, kind, arguments).is_none()
     }
 
     fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool> {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use pgn_structures::Node;
 
-use crate::consistent::Consistency;
+use crate::consistent::possible;
 use crate::lens::{Path, PathRead};
-use crate::{Action, Memory, Program, Seen, Signature, Store, View, Write};
+use crate::{Action, Clauses, Memory, Seen, Signature, Store, View, Write};
 
 /// A memory of which only what has been read exists, and in which nothing is overwritten: reads
 /// make up a [`View`], writes an [`Action`].
@@ -30,7 +30,7 @@ pub struct TracingMemory<'a> {
 enum Source<'a> {
     View,
     Store(&'a Store, Vec<Node>),
-    Choices(&'a mut Choices, Consistency<'a>),
+    Choices(&'a mut Choices, &'a Clauses),
 }
 
 /// A branch of a symbolic execution: which of how many values each read took.
@@ -92,9 +92,13 @@ impl<'a> TracingMemory<'a> {
         TracingMemory::over(signature, view, Source::Store(store, Vec::new()))
     }
 
-    pub(crate) fn symbolic(program: &'a dyn Program, state: u8, choices: &'a mut Choices) -> Self {
-        let signature = program.signature();
-        let source = Source::Choices(choices, Consistency::of(program));
+    pub(crate) fn symbolic(
+        signature: &'a Signature,
+        clauses: &'a Clauses,
+        state: u8,
+        choices: &'a mut Choices,
+    ) -> Self {
+        let source = Source::Choices(choices, clauses);
         TracingMemory::over(signature, View::empty(state, signature), source)
     }
 
@@ -136,7 +140,7 @@ impl<'a> TracingMemory<'a> {
 
     /// Takes one of the values that the source allows for something unread, and sets it.
     fn choose<T: Copy>(&mut self, options: &[T], set: impl Fn(&mut View, T)) -> Option<T> {
-        let Source::Choices(choices, consistency) = &mut self.source else {
+        let Source::Choices(choices, clauses) = &mut self.source else {
             self.failed = true;
             return None;
         };
@@ -146,7 +150,7 @@ impl<'a> TracingMemory<'a> {
             .filter(|&option| {
                 let mut view = self.view.clone();
                 set(&mut view, option);
-                consistency.holds(&view)
+                possible(clauses, &view)
             })
             .collect();
         if consistent.is_empty() {

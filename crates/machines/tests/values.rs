@@ -100,8 +100,8 @@ fn a_machine_that_forgets_a_pull_is_not_certified() {
     let marks = machine.signature().marks.len();
     let right = certify(&machine, |view| machine.action(view).unwrap());
     assert!(right.certified);
-    let states = ["first rotation", "rotation", "release at the end", "cut off deeper", "join"];
-    for state in states.into_iter().chain(["cut", "attach", "link", "change value"]) {
+    let states = ["first rotation", "rotation", "splayed", "cut off deeper", "join"];
+    for state in states.into_iter().chain(["cut", "link", "change value"]) {
         let forgetful = certify(&machine, |view| {
             let mut action = machine.action(view).unwrap();
             if machine.signature().states[usize::from(view.state)].name == state {

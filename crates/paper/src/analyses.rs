@@ -1,9 +1,8 @@
 //! What the paper says about credit and pointers, checked against analyses of our runs.
 
 use pgn_lab::{
-    Table,
     analysis::{Analyses, Analysis, BeyondCounting, Credit, beyond, of_task, tasks},
-    title,
+    collection::{Table, title},
 };
 
 use crate::{
@@ -63,7 +62,7 @@ fn claims_in_brief(claims: &[Claim]) -> String {
     text
 }
 
-/// The same claims of models that read their own pointers in training, each in place of the one
+/// The claims of [`claims`] for models that read their own pointers in training, each in place of the one
 /// it is a variant of; none if there are no analyses of `pgn-free`.
 pub fn free_claims(analyses: &Analyses) -> Vec<Claim> {
     let runs = in_their_place(&analyses.runs, |run| &mut run.model);

@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
-use pgn_lab::{Collection, Metrics, Result, Results, Teacher, files, finished_runs, read_metrics};
+use pgn_lab::{
+    Result, Results, Teacher,
+    collection::{Collection, finished_runs},
+    metrics::{Metrics, read_metrics},
+};
+use pgn_runs::files;
 
 use crate::tables;
 
@@ -54,7 +59,7 @@ fn export_run(from: &Path, to: &Path) -> Result<()> {
     // Last, as a run that has it is finished.
     if results.files.is_empty() {
         let name = files::RESULTS;
-        return files::write(&to.join(name), &files::read(&from.join(name))?);
+        return Ok(files::write(&to.join(name), &files::read(&from.join(name))?)?);
     }
     results.note_file(to, files::METRICS)?;
     results.save(to)

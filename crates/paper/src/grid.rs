@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use pgn_engine::{Config, Preset};
-use pgn_lab::{Entry, Error, Queue, Result};
+use pgn_lab::{Error, Experiments, Queue, Result};
+use pgn_runs::Entry;
 use pgn_structures::Task;
 use toml::Table;
 
@@ -86,49 +87,7 @@ pub fn grid(out: &Path, selection: &Selection, settings: Table) -> Result<Queue>
         }
     }
     if entries.is_empty() {
-        return Err(Error::Request("there are no runs in this grid".into()));
+        return Err(Error::request("there are no runs in this grid"));
     }
-    Queue::new(out, entries)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn models(models: &[&str]) -> Selection {
-        let models = models.iter().map(|&model| model.to_owned()).collect();
-        Selection { models, ..Selection::quick() }
-    }
-
-    #[test]
-    fn a_teacher_always_comes_before_its_student() {
-        for names in [
-            &["pgn-ptrs"][..],
-            &["pgn-ptrs", "pgn"],
-            &["gnn", "pgn-ptrs"],
-            &["pgn", "pgn-ptrs"],
-            &["pgn-ptrs", "gnn", "pgn"],
-        ] {
-            let queue = grid(Path::new("x"), &models(names), Table::new()).unwrap();
-            let student = queue.entries().iter().find(|entry| entry.model == "pgn-ptrs").unwrap();
-            let teacher = student.depends_on.unwrap();
-            assert!(teacher < student.index, "{names:?}");
-            assert_eq!(queue.entries()[teacher].model, "pgn");
-            assert_eq!(queue.entries().iter().filter(|entry| entry.model == "pgn").count(), 1);
-        }
-        let queue = grid(Path::new("x"), &models(&["pgn-ptrs-free"]), Table::new()).unwrap();
-        assert_eq!(queue.entries()[0].model, "pgn-free");
-        assert_eq!(queue.entries()[1].depends_on, Some(0));
-    }
-
-    #[test]
-    fn nonsense_is_refused_before_anything_is_trained() {
-        let unknown = grid(Path::new("x"), &models(&["gnn", "gmm"]), Table::new());
-        assert!(unknown.unwrap_err().to_string().contains("there is no model 'gmm'"));
-        let twice = grid(Path::new("x"), &models(&["gnn", "gnn"]), Table::new());
-        assert!(twice.unwrap_err().to_string().contains("asked for twice"));
-        let settings = toml::toml! { learning_rate = -1.0 };
-        assert!(grid(Path::new("x"), &models(&["gnn"]), settings).is_err());
-        assert!(grid(Path::new("x"), &models(&[]), Table::new()).is_err());
-    }
+    Queue::new(Experiments, out, entries)
 }

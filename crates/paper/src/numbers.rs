@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-use pgn_lab::Spread;
+use pgn_lab::collection::Spread;
 
 /// Tables 1 to 3 of the paper and the n = 200 result of its section 4.
 #[derive(Debug, Deserialize)]

@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use pgn_engine::{Config, Preset};
+use pgn_engine::Preset;
 use pgn_lab::{
-    Collection, Group, Results, Scores, Spread, Table, Timing, machine::MACHINE_MODEL, title,
+    Results, Scores, Timing, TrivialRules,
+    collection::{Collection, Group, Spread, Table, title},
+    machine::MACHINE_MODEL,
 };
 use pgn_structures::Task;
 
@@ -31,6 +33,8 @@ struct Row {
 #[derive(Clone, Copy)]
 enum Unit {
     Fraction,
+    /// A fraction without its spread.
+    Mean,
     Percent,
 }
 
@@ -64,7 +68,7 @@ const SUMMARY: [(&str, &str); 5] = [
     ("pgn", "answers, masks, pointers"),
     ("pgn-free", "answers, masks, pointers"),
     ("pgn-free-2", "answers, masks, pointers"),
-    (MACHINE_MODEL, "micro-steps, all views"),
+    (MACHINE_MODEL, "micro-steps"),
 ];
 
 /// F₁ on both of the paper's tasks in one small table, as in the README; `None` where a model of it
@@ -111,9 +115,9 @@ pub fn of_task(runs: &Collection, task: &str) -> Vec<Table> {
     tables
 }
 
-/// All groups of runs on a task: the paper's models in its order, then the others.
-pub fn in_order<'a>(runs: &'a Collection, task: &str) -> Vec<Group<'a, Results>> {
-    rows_of(runs, task, Config::PRESETS, true)
+/// Means of F₁ on a task, ours next to the paper's, without spreads: narrow enough for a terminal.
+pub fn f1_means(runs: &Collection, task: &str) -> Table {
+    f1_rows(runs, task, &format!("F1, {task}"), true, Unit::Mean)
 }
 
 /// The groups of runs on a task whose model is in `order`, in that order; then, if asked for,
@@ -188,6 +192,10 @@ fn settings(runs: &Collection) -> String {
 
 /// Table 1, with the baselines, or Table 3.
 fn f1_table(runs: &Collection, task: &str, title: &str, is_first: bool) -> Table {
+    f1_rows(runs, task, title, is_first, Unit::Fraction)
+}
+
+fn f1_rows(runs: &Collection, task: &str, title: &str, is_first: bool, unit: Unit) -> Table {
     let sizes = runs.sizes();
     let order: &[&str] = if is_first { &TABLE_1 } else { &TABLE_3 };
     let mut rows: Vec<Row> = rows_of(runs, task, order, is_first)
@@ -211,7 +219,7 @@ fn f1_table(runs: &Collection, task: &str, title: &str, is_first: bool) -> Table
             }
         }
     }
-    table(title, &sizes, &rows, Unit::Fraction)
+    table(title, &sizes, &rows, unit)
 }
 
 /// A group's name, with its supervision where that is not the paper's (operations).
@@ -225,19 +233,34 @@ fn row_name(group: &Group<'_, Results>) -> String {
 }
 
 fn accuracy_table(runs: &Collection, task: &str, title: &str) -> Option<Table> {
-    type Accuracy = (
-        &'static str,
-        fn(&Scores) -> Option<f64>,
-        fn(&Numbers, &str, &str, usize) -> Option<Spread>,
-    );
+    type Rule = fn(&TrivialRules) -> f64;
+    struct Accuracy {
+        what: &'static str,
+        score: fn(&Scores) -> Option<f64>,
+        theirs: fn(&Numbers, &str, &str, usize) -> Option<Spread>,
+        rules: &'static [(&'static str, Rule)],
+    }
     const ACCURACIES: [Accuracy; 2] = [
-        ("pointers", |scores| scores.pointer_accuracy, Numbers::pointer_accuracy),
-        ("masks", |scores| scores.mask_accuracy, Numbers::mask_accuracy),
+        Accuracy {
+            what: "pointers",
+            score: |scores| scores.pointer_accuracy,
+            theirs: Numbers::pointer_accuracy,
+            rules: &[
+                ("all to self, no model", |rules| rules.point_to_self),
+                ("never moved, true pointers before", |rules| rules.keep_pointers),
+            ],
+        },
+        Accuracy {
+            what: "masks",
+            score: |scores| scores.mask_accuracy,
+            theirs: Numbers::mask_accuracy,
+            rules: &[("never visit, no model", |rules| rules.never_visit)],
+        },
     ];
     const MODELS: [&str; 6] = ["pgn-nm", "pgn", "pgn-asym", "pgn-mo", "dgm", "supgnn"];
     let sizes = runs.sizes();
     let mut rows = Vec::new();
-    for (what, score, theirs) in ACCURACIES {
+    for Accuracy { what, score, theirs, rules } in ACCURACIES {
         for group in rows_of(runs, task, &MODELS, true) {
             let cells: Vec<_> = sizes
                 .iter()
@@ -245,6 +268,13 @@ fn accuracy_table(runs: &Collection, task: &str, title: &str) -> Option<Table> {
                 .collect();
             if cells.iter().any(|(ours, _)| ours.is_some()) {
                 rows.push(Row { name: format!("{what} {}", row_name(&group)), cells });
+            }
+        }
+        for (name, rule) in rules {
+            let cells: Vec<_> =
+                sizes.iter().map(|&n| (runs.trivial(task, n, *rule), None)).collect();
+            if cells.iter().any(|(ours, _)| ours.is_some()) {
+                rows.push(Row { name: format!("{what} {name}"), cells });
             }
         }
     }
@@ -273,7 +303,7 @@ fn cell(spread: Option<Spread>, unit: Unit) -> String {
     let Some(Spread { mean, std, .. }) = spread else { return "–".to_owned() };
     match (unit, std) {
         (Unit::Fraction, Some(std)) => format!("{mean:.3} ± {std:.3}"),
-        (Unit::Fraction, None) => format!("{mean:.3}"),
+        (Unit::Fraction, None) | (Unit::Mean, _) => format!("{mean:.3}"),
         (Unit::Percent, Some(std)) => format!("{:.1} ± {:.1} %", 100.0 * mean, 100.0 * std),
         (Unit::Percent, None) => format!("{:.1} %", 100.0 * mean),
     }
@@ -347,69 +377,4 @@ fn time_table(runs: &Collection) -> String {
     }
     let _ = writeln!(text, "\n{:.1} hours of training in total.", total / 3600.0);
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pgn_lab::TestScores;
-
-    fn run(task: &str, model: &str, seed: u64, epochs: u64, f1: f64) -> Results {
-        let scores =
-            Scores { f1, f1_always_1: 0.5, pointer_accuracy: Some(f1), ..Scores::default() };
-        let departures = match epochs {
-            5000 => Default::default(),
-            _ => [("epochs".to_owned(), epochs.to_string())].into(),
-        };
-        Results {
-            task: task.to_owned(),
-            model: model.to_owned(),
-            seed,
-            epochs,
-            departures,
-            test: vec![TestScores {
-                nodes: 20,
-                ops: 30,
-                sequences: 35,
-                scores,
-                ..Default::default()
-            }],
-            ..Results::default()
-        }
-    }
-
-    #[test]
-    fn a_model_that_the_paper_does_not_have_gets_a_row() {
-        let runs = Collection { runs: vec![run("forest", "pgn-exact", 0, 1500, 1.0)] };
-        let text = render(&runs);
-        assert!(text.contains("## Rooted forest\n\n### F₁\n"), "{text}");
-        let exact = "`pgn-exact` (supervised on single operations)";
-        assert!(text.contains(&format!("| {exact} | 1.000 |")), "{text}");
-        assert!(text.contains(&format!("| pointers {exact} | 100.0 % |")), "{text}");
-        assert!(text.contains("| always 1 | 0.500 |"), "{text}");
-        assert!(!text.contains("| counting |"), "not measured, so not shown: {text}");
-        assert!(!text.contains("Runs that differ"), "{text}");
-    }
-
-    /// A run of 300 epochs and one of 1,000 are not two seeds.
-    #[test]
-    fn runs_that_differ_in_more_than_their_seed_are_not_averaged() {
-        let runs = vec![
-            run("dsu", "pgn", 0, 300, 0.2),
-            run("dsu", "pgn", 0, 1000, 0.6),
-            run("dsu", "pgn", 1, 1000, 0.8),
-            run("dsu", "gnn", 0, 300, 0.5),
-        ];
-        let runs = Collection { runs };
-        let text = render(&runs);
-        assert!(text.contains("| `pgn`, `epochs = 300` | 0.200 |"), "{text}");
-        assert!(text.contains("| `pgn`, `epochs = 1000` | 0.700 ± 0.141 |"), "{text}");
-        assert!(text.contains("| `gnn` | 0.500 |"), "{text}");
-        assert!(
-            text.contains("Runs that differ in more than their seed have a row each"),
-            "{text}"
-        );
-        // What has room for one number only has that of the group with the most seeds.
-        assert_eq!(runs.f1("dsu", "pgn", 20).unwrap().count, 2);
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use pgn_lab::{Collection, analysis::Analyses};
+use pgn_lab::{analysis::Analyses, collection::Collection};
 use pgn_paper::{analyses, tables};
 
 fn results() -> std::path::PathBuf {

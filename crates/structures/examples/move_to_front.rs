@@ -8,7 +8,7 @@
 
 use pgn_structures::{
     Dataset, Feature, Node, Operation, PointerStructure, Result, Sampling, Statistics, Task,
-    Visited, forest,
+    Visited,
 };
 
 /// The list; a default one is empty.
@@ -78,7 +78,6 @@ pub fn main() -> Result<()> {
     let task = Task::new(MoveToFront::default);
     let set = Dataset::sample(&task, &Sampling::paper(8))?;
     println!("{}: {} sequences, {:#?}", set.task, set.count(), Statistics::of(&set));
-    println!("The first list, its front on top:");
-    print!("{}", forest::picture(set.sequence(0).pointers_after(set.ops - 1), 20));
+    println!("The first list: {:?}", set.sequence(0).pointers_after(set.ops - 1));
     Ok(())
 }

@@ -131,29 +131,3 @@ fn parse(line: &str, task: &Task, nodes: usize) -> std::result::Result<Operation
     task.check(operation, nodes).map_err(|error| error.to_string())?;
     Ok(operation)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_show_fields_shortened_and_without_terminal_escapes() {
-        let long = "7".repeat(5_000_000);
-        let lines = [format!("0,{long}\n"), long.clone(), "0,\u{1b}[2J\u{202e}1\n".to_owned()];
-        let errors = lines.map(|text| {
-            let dsu = Task::named("dsu").unwrap();
-            read_operations(text.as_bytes(), "a.csv".as_ref(), &dsu, 3).unwrap_err().to_string()
-        });
-        let short = "7".repeat(40);
-        assert_eq!(
-            errors,
-            [
-                format!("a.csv: line 1: expected a node, a whole number below 3, found `{short}…`"),
-                format!("a.csv: line 1: expected two nodes `u,v`, found `{short}…`"),
-                "a.csv: line 1: expected a node, a whole number below 3, found \
-                 `\\u{1b}[2J\\u{202e}1`"
-                    .to_owned(),
-            ]
-        );
-    }
-}

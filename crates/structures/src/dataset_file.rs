@@ -1,4 +1,4 @@
-//! Data-set files: `docs/formats.md` has the contract.
+//! Data-set files: `docs/reference.md` has the contract.
 
 use std::path::Path;
 

@@ -294,6 +294,24 @@ impl PointerStructure for Dsu {
         }
     }
 
+    /// Trees of equal size or rank one after the other, which are deepest: n/2 pairs, then n/4 pairs
+    /// of pairs, …; then questions about the first and all others.
+    fn adversary(&self, step: usize, order: &[Node]) -> Option<Operation> {
+        if !matches!(self.linking, Linking::Size | Linking::Rank) {
+            return None;
+        }
+        let (mut rest, mut size) = (step, 1);
+        while 2 * size <= order.len() && rest >= order.len() / (2 * size) {
+            rest -= order.len() / (2 * size);
+            size *= 2;
+        }
+        let (a, b) = match 2 * size <= order.len() {
+            true => (2 * size * rest, 2 * size * rest + size),
+            false => (0, 1 + rest % (order.len() - 1).max(1)),
+        };
+        Some(Operation::new(order[a], order[b]))
+    }
+
     fn apply(
         &mut self,
         Operation { u, v, .. }: Operation,

@@ -34,6 +34,9 @@ impl Feature {
     pub const ORDERED: &'static [Feature] =
         &[Feature::First, Feature::Second, Feature::SelfPointing];
 
+    /// u and v told apart, and the priority: for models without pointers, too.
+    pub const KEYED: &'static [Feature] = &[Feature::Priority, Feature::First, Feature::Second];
+
     /// The feature's value for `node`, whose pointer before the operation is `pointer`.
     pub fn value(self, node: Node, operation: Operation, priority: f32, pointer: Node) -> f32 {
         let flag = |yes: bool| if yes { 1.0 } else { 0.0 };

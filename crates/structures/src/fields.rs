@@ -74,7 +74,7 @@ impl Fields {
         schema: &Schema,
         nodes: usize,
     ) -> Result<Fields> {
-        let mut fields = Fields::zeros(schema, nodes).ok_or_else(|| too_large(nodes))?;
+        let mut fields = Fields::zeros(schema, nodes, || Ok(()))?;
         let piece = fields.pieces(nodes).next();
         if let Some(mut piece) = piece {
             piece.record(structure, schema, 0, nodes)?;
@@ -130,16 +130,18 @@ impl Fields {
         Error::Request(format!("there is no {what} `{name}`: {known}"))
     }
 
-    /// Room for `cells` values of every field; `None` if there is not that much memory.
-    fn zeros(schema: &Schema, cells: usize) -> Option<Fields> {
+    /// Room for `cells` values of every field; `go_on` as for [`filled`].
+    fn zeros(schema: &Schema, cells: usize, go_on: impl Fn() -> Result<()>) -> Result<Fields> {
         let mut fields = Fields::default();
         for (_, name) in schema.further() {
-            fields.pointers.push(Field { name: name.to_owned(), values: filled(0, cells)? });
+            let values = filled(0, cells, &go_on)?.ok_or_else(|| too_large(cells))?;
+            fields.pointers.push(Field { name: name.to_owned(), values });
         }
         for name in schema.bits() {
-            fields.bits.push(Field { name: name.clone(), values: filled(0, cells)? });
+            let values = filled(0, cells, &go_on)?.ok_or_else(|| too_large(cells))?;
+            fields.bits.push(Field { name: name.clone(), values });
         }
-        Some(fields)
+        Ok(fields)
     }
 
     /// The fields in pieces of `cells` values each.
@@ -231,12 +233,13 @@ impl Dataset {
         let (n, ops) = (self.nodes, self.ops);
         let schema = checked(task.make().as_ref())?;
         let cells = self.pointers.len();
-        let mut fields = Fields::zeros(&schema, cells).ok_or_else(|| too_large(cells))?;
+        let mut fields = Fields::zeros(&schema, cells, || task.check_stop())?;
         let replay = |structure: &mut dyn PointerStructure, (index, mut piece): (usize, Piece)| {
             let sequence = self.sequence(index);
             let (mut visited, mut pointers) = (Visited::new(n), vec![0; n]);
             structure.reset(sequence.priorities);
             for (t, &operation) in sequence.operations.iter().enumerate() {
+                task.check_stop()?;
                 task.check(operation, n)?;
                 visited.clear();
                 let answer = apply(structure, operation, &mut visited)?;

@@ -38,4 +38,16 @@ impl Edge {
         }
         edges
     }
+
+    /// The graph whose edges are given operations, the first the lightest; an edge that comes
+    /// again is the same edge.
+    pub fn of_operations(operations: &[Operation]) -> Vec<Edge> {
+        let mut seen = HashSet::new();
+        let new = |&&Operation { u, v, .. }: &&Operation| seen.insert((u.min(v), u.max(v)));
+        let known: Vec<&Operation> = operations.iter().filter(new).collect();
+        let weight = |index: usize| index as f32 / known.len() as f32;
+        let edge =
+            |(index, one): (usize, &&Operation)| Edge { u: one.u, v: one.v, weight: weight(index) };
+        known.iter().enumerate().map(edge).collect()
+    }
 }

@@ -29,11 +29,13 @@
 //! | a data structure of your own | [`PointerStructure`], [`Task::new`] |
 //!
 
+mod bst;
 mod csv;
 mod cycles;
 mod dataset_file;
 mod dsu;
 mod error;
+mod family;
 mod feature;
 mod fields;
 pub mod files;
@@ -41,8 +43,11 @@ pub mod forest;
 mod graph;
 mod kruskal;
 mod link_cut_tree;
+mod move_to_front;
+mod msf;
 mod names;
 mod operation;
+mod ring;
 mod rng;
 mod rooted_forest;
 mod sampling;
@@ -56,16 +61,21 @@ mod task_text;
 mod transition;
 mod visited;
 
+pub use bst::Bst;
 pub use csv::{operations_from_csv, read_operations, shown};
 pub use dsu::{Dsu, Linking};
 pub use error::{Error, OperationError, Result};
+pub use family::{Family, NEAR};
 pub use feature::Feature;
 pub use fields::{Field, FieldRows, Fields};
 pub use graph::Edge;
 pub use kruskal::Kruskal;
 pub use link_cut_tree::{Aggregate, Count, LinkCutTree, Max, Min, Sum};
+pub use move_to_front::MoveToFront;
+pub use msf::OnlineMsf;
 pub use names::{closest, did_you_mean};
 pub use operation::{Node, Operation, OperationKind};
+pub use ring::Ring;
 pub use rng::{Rng, Split, Stream};
 pub use rooted_forest::RootedForest;
 pub use sampling::{Sampling, given_priorities};

@@ -22,22 +22,3 @@ pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     closest(given, known).map_or(String::new(), |name| format!(" (did you mean {name}?)"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_name_that_is_close_is_suggested() {
-        let models = ["gnn", "deepsets", "pgn", "pgn-nm", "pgn-machine"];
-        let found = |given| closest(given, models);
-        assert_eq!(found("gmm"), None, "two of three letters are wrong");
-        assert_eq!(found("ggn"), Some("gnn"));
-        assert_eq!(found("deepset"), Some("deepsets"));
-        assert_eq!(found("PGN"), Some("pgn"));
-        assert_eq!(found("pgnmachine"), Some("pgn-machine"));
-        assert_eq!(closest("x", []), None);
-        assert_eq!(did_you_mean("ltc", ["lct"]), " (did you mean lct?)");
-        assert_eq!(did_you_mean("heap", ["lct"]), "");
-    }
-}

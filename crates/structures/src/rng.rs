@@ -2,7 +2,7 @@
 //!
 //! The generator is ChaCha8 (Bernstein 2008) with a zero nonce, read one 32-bit word at a time.
 //! How its words become integers and fractions is fixed here and nowhere else, and committed
-//! test vectors hold it in place. `docs/formats.md` describes it for other languages.
+//! test vectors hold it in place. `docs/reference.md` describes it for other languages.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
@@ -78,7 +78,7 @@ impl Rng {
 /// seed see the same data, whatever else they draw.
 ///
 /// Its number never changes: it is part of the keys, and so of every data set and every trained
-/// model. A crate names the streams that it draws from; `docs/formats.md` lists all numbers.
+/// model. A crate names the streams that it draws from; `docs/reference.md` lists all numbers.
 ///
 /// ```
 /// use pgn_structures::Stream;

@@ -125,8 +125,13 @@ impl RootedForest {
         }
     }
 
+    /// Points `node` to `parent`, without a check.
+    pub(crate) fn point(&mut self, node: Node, parent: Node) {
+        self.pointers[node as usize] = parent;
+    }
+
     /// Reverses the pointers on the path from `u` to its root.
-    fn turn(&mut self, u: Node, recorder: &mut impl Recorder) {
+    pub(crate) fn turn(&mut self, u: Node, recorder: &mut impl Recorder) {
         let (mut child, mut node) = (u, u);
         loop {
             recorder.visit(node);

@@ -162,6 +162,7 @@ impl Dataset {
                 "{count} sequences of {ops} operations on {nodes} nodes do not fit in memory"
             ))
         };
+        let go_on = || task.check_stop();
         let steps = count.checked_mul(ops).ok_or_else(too_large)?;
         let cells = steps.checked_mul(nodes).ok_or_else(too_large)?;
         Ok(Dataset {
@@ -170,11 +171,11 @@ impl Dataset {
             split: Split::Given,
             nodes,
             ops,
-            priorities: filled(0.0, count * nodes).ok_or_else(too_large)?,
-            operations: filled(Operation::new(0, 0), steps).ok_or_else(too_large)?,
-            answers: filled(0, steps).ok_or_else(too_large)?,
-            masks: filled(1, cells).ok_or_else(too_large)?,
-            pointers: filled(0, cells).ok_or_else(too_large)?,
+            priorities: filled(0.0, count * nodes, go_on)?.ok_or_else(too_large)?,
+            operations: filled(Operation::new(0, 0), steps, go_on)?.ok_or_else(too_large)?,
+            answers: filled(0, steps, go_on)?.ok_or_else(too_large)?,
+            masks: filled(1, cells, go_on)?.ok_or_else(too_large)?,
+            pointers: filled(0, cells, go_on)?.ok_or_else(too_large)?,
             fields: Fields::default(),
             edges: Vec::new(),
         })
@@ -197,6 +198,7 @@ impl Dataset {
             .map_init(
                 || task.make(),
                 |structure, (index, ((((priorities, operations), answers), masks), pointers))| {
+                    task.check_stop()?;
                     let row = Row { index, priorities, operations, answers, masks, pointers };
                     run(structure.as_mut(), row)
                 },
@@ -231,6 +233,7 @@ impl Row<'_> {
         let steps = self.operations.iter_mut().zip(self.answers);
         let rows = self.masks.chunks_exact_mut(n).zip(self.pointers.chunks_exact_mut(n));
         for (step, ((operation, answer), (mask, pointers))) in steps.zip(rows).enumerate() {
+            task.check_stop()?;
             *operation = choose(structure, *operation);
             task.check(*operation, n).map_err(|source| {
                 Error::Request(format!("operation {step} of sequence {}: {source}", self.index))
@@ -337,12 +340,23 @@ pub(crate) fn check_priorities(priorities: &[f32]) -> std::result::Result<(), St
     }
 }
 
-/// `len` copies of `value`, or `None` if there is not that much memory.
-pub(crate) fn filled<T: Clone>(value: T, len: usize) -> Option<Vec<T>> {
+/// `len` copies of `value`, or `None` if there is not that much memory. Filling gigabytes takes
+/// long: it goes on as long as `go_on` says so.
+pub(crate) fn filled<T: Clone>(
+    value: T,
+    len: usize,
+    go_on: impl Fn() -> Result<()>,
+) -> Result<Option<Vec<T>>> {
+    const PIECE: usize = 1 << 24;
     let mut vec = Vec::new();
-    vec.try_reserve_exact(len).ok()?;
-    vec.resize(len, value);
-    Some(vec)
+    if vec.try_reserve_exact(len).is_err() {
+        return Ok(None);
+    }
+    while vec.len() < len {
+        go_on()?;
+        vec.resize(len.min(vec.len() + PIECE), value.clone());
+    }
+    Ok(Some(vec))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Sequences one operation at a time, for structures too large for a data set.
 
 use crate::structure::apply;
-use crate::{Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Task, Visited};
+use crate::{Edge, Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Task, Visited};
 
 /// Sequence `index` of what [`Dataset::sample`](crate::Dataset::sample) would sample, step by step
 /// and in O(n) memory: a data set keeps all pointers after every operation.
@@ -23,6 +23,7 @@ pub struct SequenceStream {
     task: Task,
     structure: Box<dyn PointerStructure>,
     priorities: Vec<f32>,
+    edges: Vec<Edge>,
     rng: Rng,
     visited: Visited,
 }
@@ -42,14 +43,19 @@ impl SequenceStream {
         crate::sampling::draw_priorities(&mut rng, &mut priorities);
         let mut structure = task.make();
         structure.reset(&priorities);
-        structure.input_graph(nodes as Node, sampling.ops, &mut rng);
+        let edges = structure.input_graph(nodes as Node, sampling.ops, &mut rng);
         let (task, visited) = (task.clone(), Visited::new(nodes));
-        Ok(SequenceStream { task, structure, priorities, rng, visited })
+        Ok(SequenceStream { task, structure, priorities, edges, rng, visited })
     }
 
     /// rᵢ \[nodes\]
     pub fn priorities(&self) -> &[f32] {
         &self.priorities
+    }
+
+    /// The input graph, if there is one.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
     }
 
     /// Draws the next operation and applies it: what it was, and its answer.

@@ -58,6 +58,26 @@ pub trait PointerStructure: Send {
         Operation::sample(nodes, rng)
     }
 
+    /// How many of the first nodes stand for whole structures, as the root of a tree does: a
+    /// [`Family`](crate::Family) leaves them where they are. None unless overridden.
+    fn handles(&self) -> Node {
+        0
+    }
+
+    /// Whether the operation makes sense now; always unless overridden. Operands that are drawn
+    /// elsewhere than in [`sample`](PointerStructure::sample) are asked about.
+    fn allows(&self, operation: Operation) -> bool {
+        let _ = operation;
+        true
+    }
+
+    /// Operation number `step` of a bad case on the nodes of `order`, which are in order of
+    /// their priorities; none of its own unless overridden.
+    fn adversary(&self, step: usize, order: &[Node]) -> Option<Operation> {
+        let _ = (step, order);
+        None
+    }
+
     /// Carries out one operation, notes every visited node (ground-truth mask 0) and returns
     /// the answer ŷ.
     ///

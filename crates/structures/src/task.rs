@@ -1,10 +1,14 @@
 //! Tasks: named ways to make fresh structures.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{
+    Arc, PoisonError, RwLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use crate::{
-    Dsu, Error, Feature, Kruskal, LinkCutTree, Linking, Operation, OperationError, OperationKind,
-    PointerStructure, Result, RootedForest, Schema, TaskText,
+    Bst, Dsu, Error, Feature, Kruskal, LinkCutTree, Linking, MoveToFront, OnlineMsf, Operation,
+    OperationError, OperationKind, PointerStructure, Result, Ring, RootedForest, Schema, Split,
+    TaskText,
 };
 
 /// A data structure to learn: makes fresh instances of it, one per thread that needs one.
@@ -25,6 +29,8 @@ pub struct Task {
     schema: Arc<Schema>,
     features: Arc<[Feature]>,
     make: Arc<dyn Fn() -> Box<dyn PointerStructure> + Send + Sync>,
+    /// Set by whoever wants sampling to end early.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 type Make = fn() -> Box<dyn PointerStructure>;
@@ -39,6 +45,10 @@ const REGISTRY: &[(&str, Origin, Make)] = &[
     ("dsu-ordered", Origin::Beyond, || Box::new(Dsu::linking(Linking::Operands))),
     ("kruskal", Origin::Beyond, || Box::new(Kruskal::default())),
     ("forest", Origin::Beyond, || Box::new(RootedForest::default())),
+    ("msf", Origin::Beyond, || Box::new(OnlineMsf::default())),
+    ("bst", Origin::Beyond, || Box::new(Bst::default())),
+    ("mtf", Origin::Beyond, || Box::new(MoveToFront::default())),
+    ("ring", Origin::Beyond, || Box::new(Ring::default())),
 ];
 
 /// The tasks that this process was given by [`Task::register`] and [`Task::build_in`].
@@ -72,6 +82,22 @@ impl Task {
             schema: sample.schema().into(),
             features: sample.features().into(),
             make: Arc::new(make),
+            stop: None,
+        }
+    }
+
+    /// A copy of this task whose sampling and replaying end with an error once the flag is set.
+    pub fn until(&self, stop: &Arc<AtomicBool>) -> Self {
+        Task { stop: Some(Arc::clone(stop)), ..self.clone() }
+    }
+
+    /// An error if the flag of [`Task::until`] is set.
+    pub(crate) fn check_stop(&self) -> Result<()> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                Err(Error::structure(self.name(), "was interrupted"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -213,6 +239,13 @@ impl Task {
     /// Whether its operations differ from the paper's, which are of one kind on two nodes.
     pub fn has_kinds(&self) -> bool {
         !OperationKind::is_plain(&self.kinds)
+    }
+
+    /// Whether its sequences come with a graph.
+    pub fn has_input_graph(&self) -> bool {
+        let mut structure = self.make();
+        structure.reset(&[0.25, 0.75]);
+        !structure.input_graph(2, 1, &mut Split::Given.rng(0, 2, 0)).is_empty()
     }
 
     /// Refuses an operation that the task does not have, or operands that it does not take.

@@ -1,5 +1,10 @@
 //! Structures the crate has never heard of: they work, and mistakes in them are reported.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
 use pgn_structures::{
     Dataset, Error, Feature, Node, Operation, PointerStructure, Result, Rng, Sampling, Task,
     Visited,
@@ -55,6 +60,43 @@ fn sampling_uses_only_the_trait() {
             assert_eq!(sequence.pointers_after(step), [0, 1, 2, 3, 4, 5]);
         }
     }
+}
+
+/// Counts resets, and sets the flag with its first operation.
+struct Interrupted(Arc<AtomicBool>, Arc<AtomicUsize>);
+
+impl PointerStructure for Interrupted {
+    fn name(&self) -> &str {
+        "interrupted"
+    }
+
+    fn reset(&mut self, _: &[f32]) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn apply(&mut self, operation: Operation, visited: &mut Visited) -> Result<bool> {
+        self.0.store(true, Ordering::Relaxed);
+        visited.insert(operation.u);
+        Ok(true)
+    }
+
+    fn pointer(&self, node: Node) -> Node {
+        node
+    }
+}
+
+#[test]
+fn sampling_ends_early() {
+    let (stop, resets) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let shared = (Arc::clone(&stop), Arc::clone(&resets));
+    let task = Task::new(move || Interrupted(Arc::clone(&shared.0), Arc::clone(&shared.1)));
+    let sampling = Sampling { count: 10_000, ..Sampling::paper(4) };
+    let error = Dataset::sample(&task.until(&stop), &sampling).unwrap_err();
+    assert!(error.to_string().contains("was interrupted"), "{error}");
+    assert!(resets.load(Ordering::Relaxed) < 10_000, "sequences were begun after the interruption");
+    // What is not yet filled with zeros is not filled any more.
+    assert!(Dataset::sample(&task.until(&stop), &sampling).is_err());
+    assert!(Dataset::sample(&task, &sampling).is_ok());
 }
 
 /// The registry is the one place that knows what tasks are called.

@@ -1,4 +1,4 @@
-"""The random streams of docs/formats.md, written a second time and without any library.
+"""The random streams of docs/reference.md, written a second time and without any library.
 
 Prints the test vectors of random_streams.rs. Run it with any Python 3.
 """

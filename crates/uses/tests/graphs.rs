@@ -107,3 +107,49 @@ fn wrong_files_are_named_with_their_line() {
     let error = Graph::read("/nowhere/x.gr".as_ref()).unwrap_err().to_string();
     assert!(error.starts_with("/nowhere/x.gr: "), "{error}");
 }
+
+#[test]
+fn formats_are_told_by_name_in_capitals_too_and_by_the_banner() {
+    for (name, format) in [
+        ("G.MTX", Format::MatrixMarket),
+        ("g.mm", Format::MatrixMarket),
+        ("G.GR", Format::Dimacs),
+        ("g.CSV", Format::Csv),
+        ("g.txt", Format::EdgeList),
+    ] {
+        assert_eq!(Format::of(name.as_ref()), format, "{name}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.txt");
+    std::fs::write(&path, FILES[2].2).unwrap();
+    assert_eq!(Graph::read(&path).unwrap().edges.len(), 4, "its size line is no edge");
+}
+
+#[test]
+fn nothing_is_rounded_lost_or_overflows_in_silence() {
+    let wrong = [
+        (Format::EdgeList, "0 1 9007199254740993\n", "line 1: found `9007199254740993`; expected"),
+        (Format::Csv, "0,1\n1,2\n", "line 1: found `0,1`, an edge; expected the names of the col"),
+        (Format::Csv, "a,b,2.5\nb,c,1\n", "line 1: found `a,b,2.5`, an edge"),
+        (Format::Csv, "a,b\nb,c\n", "line 1: found `a,b`, an edge"),
+        (Format::EdgeList, "0 1 1.5e308\n1 2 1.5e308\n", "its weights add up to more than"),
+        (Format::EdgeList, "0 1\n0 1073741823\n", "it has 1073741824 nodes and 2 edges; expected"),
+        (Format::Dimacs, "p sp 1073741824 0\n", "it has 1073741824 nodes and 0 edges; expected"),
+    ];
+    for (format, text, message) in wrong {
+        let error = Graph::parse(text, format).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+    let graph = Graph::parse("0 1 9007199254740992\n1 2 1e300\n", Format::EdgeList).unwrap();
+    assert_eq!(graph.edges[0].weight, 9_007_199_254_740_992.0);
+}
+
+#[test]
+fn a_file_of_one_endless_line_is_not_read_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.txt");
+    // Sparse: it takes no space on disk, and must take none in memory.
+    std::fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+    let error = Graph::read(&path).unwrap_err().to_string();
+    assert!(error.ends_with("g.txt: line 1: it is longer than 65536 bytes"), "{error}");
+}

@@ -9,7 +9,6 @@ use crate::{
     halt::Halt,
     limits,
     refusal::{Answer, Refusal},
-    summary,
 };
 
 /// F₁ without a data structure, and in the paper, on one test size.
@@ -27,8 +26,8 @@ pub struct Baseline {
 
 /// The baselines of a finished run, one for each of its test sizes.
 pub fn of_run(catalogue: &Catalogue, id: &str, halt: &Halt) -> Answer<Vec<Baseline>> {
-    let summary = summary::details(catalogue, id)?.summary;
-    let task = catalogue.task(&summary.task)?;
+    let summary = catalogue.details(id)?.summary;
+    let task = catalogue.tasks.named(&summary.task)?;
     let rule = Counting::of_seed(&task, summary.seed).map_err(Refusal::damaged)?;
     let one = |test: &TestScores| -> Answer<Baseline> {
         halt.check()?;

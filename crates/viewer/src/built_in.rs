@@ -9,11 +9,13 @@ use std::{
 };
 
 use pgn_engine::{Model, Parameters};
-use pgn_lab::{Results, RunConfig, files, machine::MachineRun};
+use pgn_lab::{Results, Run, RunConfig, machine::MachineRun};
+use pgn_runs::files;
+use pgn_structures::Task;
 
 use crate::{
-    loaded::Loaded,
     refusal::{Answer, Refusal},
+    subject::Loaded,
 };
 
 /// The files of a run, as they were when the program was built.
@@ -25,49 +27,21 @@ pub struct BuiltIn {
     model: &'static [u8],
 }
 
+macro_rules! built_in {
+    ($($name:literal),*) => {
+        [$(BuiltIn {
+            name: $name,
+            config: include_str!(concat!("../models/", $name, "/config.toml")),
+            results: include_str!(concat!("../models/", $name, "/results.json")),
+            model: include_bytes!(concat!("../models/", $name, "/model.safetensors")),
+        }),*]
+    };
+}
+
 /// For each of the paper's tasks its `pgn`, which goes by the task's name, and the better
 /// `pgn-free`; and a `pgn-exact` for each of those it executes.
-pub const MODELS: [BuiltIn; 6] = [
-    BuiltIn {
-        name: "dsu",
-        config: include_str!("../models/dsu/config.toml"),
-        results: include_str!("../models/dsu/results.json"),
-        model: include_bytes!("../models/dsu/model.safetensors"),
-    },
-    BuiltIn {
-        name: "lct",
-        config: include_str!("../models/lct/config.toml"),
-        results: include_str!("../models/lct/results.json"),
-        model: include_bytes!("../models/lct/model.safetensors"),
-    },
-    BuiltIn {
-        name: "dsu-free",
-        config: include_str!("../models/dsu-free/config.toml"),
-        results: include_str!("../models/dsu-free/results.json"),
-        model: include_bytes!("../models/dsu-free/model.safetensors"),
-    },
-    BuiltIn {
-        name: "lct-free",
-        config: include_str!("../models/lct-free/config.toml"),
-        results: include_str!("../models/lct-free/results.json"),
-        model: include_bytes!("../models/lct-free/model.safetensors"),
-    },
-    BuiltIn {
-        name: "dsu-ordered",
-        config: include_str!("../models/dsu-ordered/config.toml"),
-        results: include_str!("../models/dsu-ordered/results.json"),
-        model: include_bytes!("../models/dsu-ordered/model.safetensors"),
-    },
-    BuiltIn {
-        name: "forest",
-        config: include_str!("../models/forest/config.toml"),
-        results: include_str!("../models/forest/results.json"),
-        model: include_bytes!("../models/forest/model.safetensors"),
-    },
-];
-
-/// The machines shown beside them, which come with `pgn-lab`.
-pub const MACHINES: [&str; 5] = ["dsu", "lct", "forest", "splay", "heap"];
+pub const MODELS: [BuiltIn; 6] =
+    built_in!["dsu", "lct", "dsu-free", "lct-free", "dsu-ordered", "forest"];
 
 /// The built-in machine of this program, loaded once.
 pub fn machine(name: &'static str) -> Answer<Arc<Loaded>> {
@@ -112,12 +86,13 @@ impl BuiltIn {
         serde_json::from_str(self.results).map_err(Refusal::damaged)
     }
 
-    pub fn model(&self) -> Answer<Model> {
-        let config = self.run_config()?.network;
+    pub fn run(&self, task: &Task) -> Answer<Run> {
+        let config = self.run_config()?;
         let path = Path::new("model.safetensors");
         let parameters =
-            Parameters::from_bytes(&config, self.model, path).map_err(Refusal::damaged)?;
-        Model::from_parameters(config, parameters).map_err(Refusal::damaged)
+            Parameters::from_bytes(&config.network, self.model, path).map_err(Refusal::damaged)?;
+        let model = Model::from_parameters(config.network.clone(), parameters);
+        Run::new(config, model.map_err(Refusal::damaged)?, task).map_err(Refusal::damaged)
     }
 }
 
@@ -135,8 +110,8 @@ mod tests {
             let (config, results) = (built_in.run_config().unwrap(), built_in.results().unwrap());
             assert_eq!((&*config.task, &*results.task), (task, task));
             assert_eq!((&config.model, config.model == "pgn-free"), (&results.model, free));
-            assert!(built_in.model().unwrap().config().owns_pointers());
+            let run = built_in.run(&Task::named(task).unwrap()).unwrap();
+            assert!(run.model().config().owns_pointers());
         }
-        assert_eq!(MACHINES, MachineRun::built_in_names());
     }
 }

@@ -38,7 +38,7 @@ pub struct Called {
     pub operations: Vec<Operation>,
     /// The nodes' keys.
     pub keys: Vec<f32>,
-    pub calls: Vec<Outcome>,
+    pub calls: Vec<Returned>,
 }
 
 /// An operation of the program.
@@ -50,7 +50,7 @@ pub struct Operation {
 
 /// A call and how it ended.
 #[derive(Debug, Serialize)]
-pub struct Outcome {
+pub struct Returned {
     #[serde(flatten)]
     pub call: Call,
     pub outcome: Ended,
@@ -89,7 +89,7 @@ impl Request {
                 .run_program(&mut store, operation, &arguments)
                 .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
             let operation = signature.operations[operation].name.clone();
-            calls.push(Outcome { call: Call { operation, arguments }, outcome: outcome.into() });
+            calls.push(Returned { call: Call { operation, arguments }, outcome: outcome.into() });
         }
         let names = |arguments: &[u8]| {
             arguments.iter().map(|&index| signature.registers[usize::from(index)].clone()).collect()

@@ -5,8 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use axum::http::StatusCode;
-use pgn_lab::Stop;
+use pgn_runs::Stop;
 
 use crate::refusal::{Answer, Refusal};
 
@@ -20,7 +19,7 @@ impl Halt {
         &self.0
     }
 
-    /// The same for `pgn-lab`.
+    /// The flag, for `pgn-lab`.
     pub fn stop(&self) -> Stop<'_> {
         Stop::when(&self.0)
     }
@@ -28,7 +27,7 @@ impl Halt {
     /// A refusal that nobody will read, once the request was given up.
     pub fn check(&self) -> Answer<()> {
         if self.0.load(Ordering::Relaxed) {
-            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request was given up"));
+            return Err(Refusal::new(408, "the request was given up"));
         }
         Ok(())
     }

@@ -7,12 +7,13 @@
 //! | if you want to know … | look at |
 //! | --- | --- |
 //! | how to start and stop it | [`Server`], [`Options`] |
-//! | which requests there are | `api.rs` |
-//! | what it refuses, and why | `guard.rs`, `limits.rs`, `catalogue.rs` |
+//! | which requests there are | [`Api`], which needs neither sockets nor files |
+//! | what it refuses, and why | `server/guard.rs`, `server/folder.rs`, `limits.rs` |
 //! | what a replay holds | `replay.rs`, `step.rs`, `machine.rs` |
 //! | the algorithm inside an operation | `micro_steps.rs`, `calls.rs` |
-//! | which machines are kept, compiled | `loaded.rs` |
-//! | the same without a server, in one file | [`report()`], [`player()`], [`page()`](page()) |
+//! | which machines are kept, compiled | `server/kept.rs` |
+//! | the page without a server | `wasm.rs`, and `wasm` in the crate's folder, which builds it |
+//! | the same in one file | [`report()`], [`player()`], [`page()`](page()) |
 //! | the trained models that come along | [`built_in_models()`] |
 //!
 //! The page itself is TypeScript, in `web/`; what is built from it is in `assets/`, committed, so
@@ -28,31 +29,38 @@
 //! # }
 //! ```
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, reason = "of the server and of reports"))]
+
 mod api;
 mod baselines;
 mod built_in;
 mod calls;
 mod catalogue;
-mod connections;
 mod error;
-mod guard;
 mod halt;
 mod limits;
-mod loaded;
 mod machine;
 mod metrics;
 mod micro_steps;
-mod page;
+mod recorded;
 mod refusal;
 mod replay;
-mod report;
 mod sequences;
-mod server;
 mod step;
 mod subject;
 mod summary;
 
+#[cfg(not(target_family = "wasm"))]
+mod report;
+#[cfg(not(target_family = "wasm"))]
+mod server;
+#[cfg(target_family = "wasm")]
+mod wasm;
+
+pub use api::Api;
 pub use built_in::built_in_models;
 pub use error::{Error, Result};
+#[cfg(not(target_family = "wasm"))]
 pub use report::{Played, page, player, report, to_be_analysed};
+#[cfg(not(target_family = "wasm"))]
 pub use server::{Options, Server, serve};

@@ -14,6 +14,8 @@ pub const CELLS: usize = 200_000;
 pub const SEQUENCES: usize = 100;
 /// Nodes for which α is told whole: n × n numbers.
 pub const ALPHA: usize = 200;
+/// Nodes for which latent states and messages are told: they are computed by the reference, slowly.
+pub const EQUATIONS: usize = 50;
 /// Micro-steps of one operation.
 pub const MICRO_STEPS: usize = 20_000;
 /// Nodes × operations × sequences of a test set that counting is tried on.

@@ -63,8 +63,10 @@ pub struct MicroSteps {
     pub arguments: Vec<(String, Node)>,
     /// How it ended.
     pub outcome: Ended,
-    /// The nodes' pointers before the operation, by field.
+    /// The nodes' pointers before the operation, by field, and their bits, which are 0 or 1.
     pub fields: BTreeMap<String, Vec<Option<Node>>>,
+    /// What nodes are compared by: 1 is the least, and equal ones are equal.
+    pub ranks: Vec<usize>,
     pub steps: Vec<MicroStep>,
 }
 
@@ -113,12 +115,6 @@ pub struct Write {
 #[derive(Default)]
 pub struct Machines {
     made: Mutex<HashMap<String, Arc<Machine>>>,
-}
-
-impl std::fmt::Debug for Machines {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Machines")
-    }
 }
 
 impl Machines {
@@ -275,8 +271,21 @@ fn tell(
         arguments: names.zip(arguments.iter().copied()).collect(),
         outcome: outcome.into(),
         fields,
+        ranks: ranks(store),
         steps,
     })
+}
+
+fn ranks(store: &Store) -> Vec<usize> {
+    let nodes = 0..store.len() as Node;
+    let mut order: Vec<Node> = nodes.clone().collect();
+    order.sort_by(|&a, &b| store.less(b, a).cmp(&store.less(a, b)));
+    let mut ranks = vec![1; order.len()];
+    for pair in order.windows(2) {
+        let higher = usize::from(store.less(pair[0], pair[1]));
+        ranks[pair[1] as usize] = ranks[pair[0] as usize] + higher;
+    }
+    ranks
 }
 
 /// The program's first operation, the one that data sets are of, if it is on two nodes.
@@ -354,9 +363,15 @@ fn act(machine: &Machine, net: &MachineNet, store: &mut Store, state: u8) -> Ans
 type Fields = BTreeMap<String, Vec<Option<Node>>>;
 
 fn fields(machine: &Machine, store: &Store) -> Fields {
-    let all = |field: usize| (0..store.len() as Node).map(move |node| store.pointer(node, field));
-    let names = machine.signature().pointers.iter();
-    names.enumerate().map(|(index, name)| (name.clone(), all(index).collect())).collect()
+    let nodes = || 0..store.len() as Node;
+    let signature = machine.signature();
+    let pointers = signature.pointers.iter().enumerate().map(|(field, name)| {
+        (name.clone(), nodes().map(|node| store.pointer(node, field)).collect())
+    });
+    let bits = signature.bits.iter().enumerate().map(|(bit, name)| {
+        (name.clone(), nodes().map(|node| Some(Node::from(store.bit(node, bit)))).collect())
+    });
+    pointers.chain(bits).collect()
 }
 
 fn writes(before: &Fields, after: &Fields) -> Vec<Write> {

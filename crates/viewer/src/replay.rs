@@ -1,8 +1,8 @@
 //! A model and the data structure it imitates, side by side, operation by operation.
 
-use std::{collections::HashSet, ops::ControlFlow};
+use std::ops::ControlFlow;
 
-use pgn_engine::{self as engine, Pointers, left_alone};
+use pgn_engine::{self as engine, Pointers, Rollout};
 use pgn_lab::{Examples, Run};
 use pgn_structures::{
     Dataset, Edge, Node, Operation, OperationKind, Sampling, Split, Task, given_priorities,
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     halt::Halt,
     limits, machine,
+    recorded::recorded,
     refusal::{Answer, Refusal},
     subject::Subject,
 };
@@ -39,18 +40,6 @@ pub struct Request {
     /// Without `operations`: the number of the test sequence.
     #[serde(default)]
     pub sequence: Option<usize>,
-}
-
-/// A request about one node after one operation.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NodeRequest {
-    /// What is replayed.
-    pub replay: Request,
-    /// After how many operations; at least 1.
-    pub step: usize,
-    /// Which node.
-    pub node: Node,
 }
 
 /// A replay. Pointers are told by what moved: at first every node points to itself.
@@ -112,41 +101,11 @@ pub struct Guess {
     pub answer: u8,
     /// Absent for machines, whose answers have no probability.
     pub logit: Option<f32>,
-    /// P(answer = 1), of the logit.
-    pub probability: Option<f32>,
     /// Nodes with mask 0, in models with masks.
     pub visited: Option<Vec<Node>>,
     /// Nodes whose pointer moved, and where to.
     pub moved: Vec<[Node; 2]>,
 }
-
-/// What the model makes of one node.
-#[derive(Debug, Serialize)]
-pub struct NodeDetails {
-    pub node: Node,
-    pub step: usize,
-    pub priority: f32,
-    pub pointer: Node,
-    pub true_pointer: Node,
-    /// The truth's mask: 0 visited, 1 left alone.
-    pub true_mask: u8,
-    /// P(mask = 1): that the node is left alone. In models with masks.
-    pub mask_probability: Option<f32>,
-    /// The logit behind it, which does not saturate.
-    pub mask_logit: Option<f32>,
-    /// The strongest pointer candidates, by α (equation 6). In models with attention.
-    pub candidates: Option<Vec<Candidate>>,
-}
-
-/// A node that a pointer may be aimed at.
-#[derive(Debug, Serialize)]
-pub struct Candidate {
-    pub node: Node,
-    pub alpha: f32,
-}
-
-/// How many candidates are told.
-const CANDIDATES: usize = 5;
 
 impl Request {
     /// A request for a test sequence of the model at hand.
@@ -211,8 +170,8 @@ impl Request {
         // Priorities are checked along the way, so a structure needs at least one operation.
         let some = if operations.is_empty() { &[Operation::new(0, 1)] } else { &operations[..] };
         let mut truth = Dataset::from_operations(task, n, &priorities, some).map_err(bad)?;
-        if !operations.is_empty() && has_input_graph(task, &priorities) {
-            truth.edges = edges_of(&operations);
+        if !operations.is_empty() && task.has_input_graph() {
+            truth.edges = Edge::of_operations(&operations);
         }
         Ok((priorities, (!operations.is_empty()).then_some(truth)))
     }
@@ -264,104 +223,51 @@ impl Request {
         }
     }
 
-    /// The whole replay.
+    /// The whole replay of a model.
     pub fn replay(&self, run: &Run, halt: &Halt) -> Answer<Replay> {
         let task = task(run)?;
         let (priorities, truth) = self.truth(task)?;
         let config = run.model().config();
-        let graph = truth.as_ref().and_then(|truth| graph(&truth.edges));
-        let mut steps = Vec::new();
-        if let Some(truth) = truth {
-            let truth = examples(run, truth)?;
-            let mut before: Vec<Node> = (0..self.nodes as Node).collect();
-            roll_out(run, &truth, truth.set.ops, halt, |step| {
-                let (one, operation, t) = (truth.set.sequence(0), step.operation, step.t);
-                let true_moved = moves(&mut before, one.pointers_after(t));
-                let unmasked = |&(_, &logit): &(Node, &f32)| !left_alone(logit);
-                let visited = config.has_masks().then(|| {
-                    (0..).zip(step.mask_logits()).filter(unmasked).map(|(node, _)| node).collect()
-                });
-                let answer = step.answer();
-                let zero = |&(_, &mask): &(Node, &u8)| mask == 0;
-                steps.push(Step {
-                    u: operation.u,
-                    v: operation.v,
-                    kind: kind_name(task, operation),
-                    truth: Truth {
-                        answer: one.answers[t],
-                        visited: (0..)
-                            .zip(one.mask(t))
-                            .filter(zero)
-                            .map(|(node, _)| node)
-                            .collect(),
-                        moved: true_moved,
-                    },
-                    model: Guess {
-                        answer: u8::from(answer.value()),
-                        logit: Some(answer.logit),
-                        probability: Some(answer.probability),
-                        visited,
-                        moved: step.moved().map(|one| [one.node, one.to]).collect(),
-                    },
-                });
-            })?;
-        }
-        let about = task.about();
-        Ok(Replay {
-            task: run.config().task.clone(),
-            operation: about.operation.clone(),
-            answers: about.answers.clone(),
-            nodes: self.nodes,
-            priorities,
-            pointers: config.pointers,
-            has_masks: config.has_masks(),
-            has_attention: config.has_attention(),
-            graph,
-            kinds: kinds(task),
-            steps,
-        })
+        let mut replay = match truth {
+            None => Replay::empty(task, priorities),
+            Some(truth) => {
+                let truth = examples(run, truth)?;
+                let (mut query_logits, mut mask_logits, mut pointers) = Default::default();
+                roll_out(run, &truth, truth.set.ops, halt, |step| {
+                    Vec::push(&mut query_logits, step.logit);
+                    Vec::extend_from_slice(&mut mask_logits, step.mask_logits());
+                    Vec::extend_from_slice(&mut pointers, step.pointers());
+                })?;
+                let mask_logits = config.has_masks().then_some(mask_logits);
+                let rollout = Rollout { query_logits, mask_logits, pointers: Some(pointers) };
+                recorded(task.name(), Some(task), truth.set.sequence(0), &rollout)
+                    .map_err(Refusal::damaged)?
+            }
+        };
+        replay.pointers = config.pointers;
+        replay.has_masks = config.has_masks();
+        replay.has_attention = config.has_attention();
+        Ok(replay)
     }
 }
 
-impl NodeRequest {
-    /// What whatever was loaded makes of the node.
-    pub fn answer(&self, subject: &Subject, halt: &Halt) -> Answer<NodeDetails> {
-        match subject {
-            Subject::Run(run) => self.details(run, halt),
-            Subject::Machine(run) => machine::node(self, run, halt),
+impl Replay {
+    /// No operations at all.
+    pub fn empty(task: &Task, priorities: Vec<f32>) -> Replay {
+        let about = task.about();
+        Replay {
+            task: task.name().to_owned(),
+            operation: about.operation.clone(),
+            answers: about.answers.clone(),
+            nodes: priorities.len(),
+            priorities,
+            pointers: Pointers::Masked,
+            has_masks: true,
+            has_attention: false,
+            graph: None,
+            kinds: kinds(task),
+            steps: Vec::new(),
         }
-    }
-
-    /// What the model makes of the node.
-    pub fn details(&self, run: &Run, halt: &Halt) -> Answer<NodeDetails> {
-        let &NodeRequest { step, node, .. } = self;
-        let truth = self.replay.truth_until(run, step)?;
-        let Some(&priority) = truth.set.priorities.get(node as usize) else {
-            let n = self.replay.nodes;
-            return Err(Refusal::bad(format!("node is {node}; expected below {n}")));
-        };
-        let mut details = None;
-        let config = run.model().config();
-        roll_out(run, &truth, step, halt, |last| {
-            if last.t + 1 < step {
-                return;
-            }
-            let (t, state) = (last.t, last.state());
-            let one = truth.set.sequence(0);
-            let logit = state.mask_logits().get(node as usize).copied();
-            details = Some(NodeDetails {
-                node,
-                step,
-                priority,
-                pointer: state.pointers()[node as usize],
-                true_pointer: one.pointers_after(t)[node as usize],
-                true_mask: one.mask(t)[node as usize],
-                mask_probability: logit.filter(|_| config.has_masks()).map(sigmoid),
-                mask_logit: logit.filter(|_| config.has_masks()),
-                candidates: state.attention(node).map(|alpha| strongest(&alpha)),
-            });
-        })?;
-        details.ok_or_else(|| Refusal::bad("there is no such step"))
     }
 }
 
@@ -403,29 +309,6 @@ pub fn kind_name(task: &Task, operation: Operation) -> Option<String> {
     Some(kind.name.clone())
 }
 
-/// Whether sequences of the task come with a graph.
-fn has_input_graph(task: &Task, priorities: &[f32]) -> bool {
-    let mut structure = task.make();
-    structure.reset(priorities);
-    let mut rng = Split::Given.rng(0, priorities.len(), 0);
-    !structure.input_graph(priorities.len() as Node, 1, &mut rng).is_empty()
-}
-
-/// The graph whose edges are given operations, the first the lightest; an edge that comes again
-/// is the same edge.
-fn edges_of(operations: &[Operation]) -> Vec<Edge> {
-    let mut seen = HashSet::new();
-    let new = |&&Operation { u, v, .. }: &&Operation| seen.insert((u.min(v), u.max(v)));
-    let known: Vec<&Operation> = operations.iter().filter(new).collect();
-    let count = known.len() as f32;
-    let weight = |index: usize| index as f32 / count;
-    known
-        .iter()
-        .enumerate()
-        .map(|(i, one)| Edge { u: one.u, v: one.v, weight: weight(i) })
-        .collect()
-}
-
 /// The graph as the page draws it; nothing without edges.
 pub fn graph(edges: &[Edge]) -> Option<Vec<GraphEdge>> {
     let mut sorted: Vec<&Edge> = edges.iter().collect();
@@ -444,17 +327,4 @@ pub fn moves(before: &mut [Node], after: &[Node]) -> Vec<[Node; 2]> {
         }
     }
     moved
-}
-
-fn strongest(alpha: &[f32]) -> Vec<Candidate> {
-    let mut all: Vec<Candidate> =
-        (0..).zip(alpha).map(|(node, &alpha)| Candidate { node, alpha }).collect();
-    // The sort is stable: among equals the lowest node comes first, as in the model's own argmax.
-    all.sort_by(|a, b| b.alpha.total_cmp(&a.alpha));
-    all.truncate(CANDIDATES);
-    all
-}
-
-fn sigmoid(logit: f32) -> f32 {
-    1.0 / (1.0 + (-logit).exp())
 }

@@ -5,7 +5,10 @@ mod common;
 use std::{io::Write, net::TcpStream, path::Path};
 
 use common::{Running, sentence};
-use pgn_lab::{EpochLosses, Metrics, RunConfig, Scores};
+use pgn_lab::{
+    RunConfig, Scores,
+    metrics::{EpochLosses, Metrics},
+};
 use pgn_structures::{Dataset, Sampling, Split, Task};
 use pgn_viewer::{Options, Server};
 use serde_json::{Value, json};
@@ -171,16 +174,16 @@ fn a_replay_is_the_ground_truth_and_the_models_own_rollout() {
             .unwrap();
         let moved = &step["model"]["moved"][0];
         let request = json!({ "replay": request, "step": t + 1, "node": moved[0] });
-        let (status, node) = server.post("/api/node", &request);
-        assert_eq!(status, 200, "{node}");
-        assert_eq!(node["pointer"], moved[1]);
-        let candidates = node["candidates"].as_array().unwrap();
-        assert_eq!(candidates.len(), 5);
-        assert_eq!(candidates[0]["node"], moved[1]);
-        let alphas: Vec<f64> = candidates.iter().map(|c| c["alpha"].as_f64().unwrap()).collect();
-        assert!(alphas.is_sorted_by(|a, b| a >= b) && alphas.iter().sum::<f64>() < 1.0 + 1e-5);
-        let mask = node["mask_probability"].as_f64().unwrap();
-        assert!(mask <= 0.5, "a re-aimed node has mask 0");
+        let (status, told) = server.post("/api/step", &request);
+        assert_eq!(status, 200, "{told}");
+        assert_eq!(told["alpha"].as_array().unwrap().len(), 1);
+        let alpha: Vec<f64> =
+            told["alpha"][0].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect();
+        let strongest = alpha[moved[1].as_u64().unwrap() as usize];
+        assert!(alpha.iter().all(|&one| one <= strongest));
+        assert!((alpha.iter().sum::<f64>() - 1.0).abs() < 1e-3);
+        let logit = told["mask_logits"][moved[0].as_u64().unwrap() as usize].as_f64().unwrap();
+        assert!(logit <= 0.0, "a re-aimed node has mask 0");
     }
 }
 
@@ -294,14 +297,46 @@ fn masks_attention_sequences_baselines_and_micro_steps() {
         assert!((sum - 1.0).abs() < 1e-3, "{sum}");
     }
     // One node's details are a part of it.
-    let (_, node) = server.post("/api/node", &json!({ "replay": replay, "step": 5, "node": 3 }));
-    assert_eq!(node["mask_logit"], logits[3]);
+    let (_, node) = server.post("/api/step", &json!({ "replay": replay, "step": 5, "node": 3 }));
+    assert_eq!(node["mask_logits"], step["mask_logits"]);
+    for (exact, rounded) in
+        node["alpha"][0].as_array().unwrap().iter().zip(alpha.unwrap()[3].as_array().unwrap())
+    {
+        assert!((exact.as_f64().unwrap() - rounded.as_f64().unwrap()).abs() < 1e-6);
+    }
     for step in [0, 19] {
         let (status, refusal) =
             server.post("/api/step", &json!({ "replay": replay, "step": step }));
         assert_eq!(status, 400);
         assert!(sentence(&refusal).contains("expected from 1 to 18"));
     }
+
+    // The equations lead to the same answer, along pointers only.
+    let asked = json!({ "replay": replay, "step": 5, "equations": true });
+    let (_, told) = server.post("/api/step", &asked);
+    assert_eq!((&told["mask_logits"], &told["alpha"]), (&step["mask_logits"], &step["alpha"]));
+    let (_, replayed) = server.post("/api/replay", &replay);
+    let mut pointers: Vec<u64> = (0..12).collect();
+    for step in &replayed["steps"].as_array().unwrap()[..4] {
+        for moved in step["model"]["moved"].as_array().unwrap() {
+            pointers[moved[0].as_u64().unwrap() as usize] = moved[1].as_u64().unwrap();
+        }
+    }
+    let equations = &told["equations"];
+    let heard: Vec<[u64; 3]> = serde_json::from_value(equations["messages"].clone()).unwrap();
+    for &[reader, sender, _] in &heard {
+        assert!(pointers[reader as usize] == sender || pointers[sender as usize] == reader);
+    }
+    assert!((0..12).all(|node| heard.iter().filter(|one| one[0] == node).count() > 0));
+    let readout: Vec<u64> = serde_json::from_value(equations["readout"].clone()).unwrap();
+    assert_eq!((readout.len(), readout.iter().sum::<u64>()), (12, 64));
+    assert_eq!(equations["h"][3].as_array().unwrap().len(), 32);
+    let many = json!({ "model": "built-in:dsu", "nodes": 51 });
+    let large = json!({ "replay": many, "step": 1, "equations": true });
+    assert!(sentence(&server.post("/api/step", &large).1).contains("at most 50"));
+    let iterated = json!({ "model": "built-in:forest", "nodes": 8 });
+    let other = json!({ "replay": iterated, "step": 1, "equations": true });
+    assert_eq!(server.post("/api/step", &other).0, 400);
 
     let asked = json!({ "model": "built-in:lct", "nodes": 20, "seed": 0, "count": 4 });
     let (_, scores) = server.post("/api/sequences", &asked);
@@ -360,10 +395,8 @@ fn a_machine_gives_answers_without_probabilities() {
     assert_eq!(status, 200, "{told}");
     for step in told["steps"].as_array().unwrap() {
         assert_eq!(step["model"]["answer"], step["truth"]["answer"]);
-        assert!(step["model"]["logit"].is_null() && step["model"]["probability"].is_null());
+        assert!(step["model"]["logit"].is_null());
     }
-    let (_, node) = server.post("/api/node", &json!({ "replay": replay, "step": 5, "node": 3 }));
-    assert!(node["mask_probability"].is_null() && node["candidates"].is_null());
     let (_, step) = server.post("/api/step", &json!({ "replay": replay, "step": 5 }));
     assert_eq!(step, json!({ "mask_logits": null, "alpha": null }));
 }

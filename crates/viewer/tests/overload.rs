@@ -43,6 +43,22 @@ fn half_open_connections_do_not_keep_others_out() {
     assert_hung_up(&mut held[0]);
 }
 
+#[test]
+fn unfinished_bodies_do_not_keep_others_out() {
+    let server = Running::start(None);
+    let mut held: Vec<TcpStream> = Vec::new();
+    for _ in 0..300 {
+        let Ok(mut connection) = TcpStream::connect(server.address) else { break };
+        let head = "POST /api/replay HTTP/1.1\r\nHost: localhost\r\n\
+                    Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
+        let _ = connection.write_all(head.as_bytes());
+        held.push(connection);
+    }
+    assert!(held.len() > 256, "{}", held.len());
+    server.alive();
+    assert_hung_up(&mut held[0]);
+}
+
 /// Waits until the server closes a connection, and makes sure that it was it who did.
 fn assert_hung_up(connection: &mut TcpStream) {
     connection.set_read_timeout(Some(Duration::from_secs(300))).unwrap();

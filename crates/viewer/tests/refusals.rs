@@ -49,13 +49,13 @@ fn senseless_and_excessive_requests_are_refused_in_a_sentence() {
     let replay = json!({ "model": "built-in:dsu", "nodes": 5, "operations": [[0, 1]] });
     for (step, node) in [(0, 0), (2, 0), (1, 5), (1, 4294967295u64)] {
         let request = json!({ "replay": replay, "step": step, "node": node });
-        let (status, body) = server.post("/api/node", &request);
+        let (status, body) = server.post("/api/step", &request);
         assert_eq!(status, 400);
         sentence(&body);
     }
     let empty = json!({ "model": "built-in:dsu", "nodes": 5, "operations": [] });
     let request = json!({ "replay": empty, "step": 1, "node": 0 });
-    assert_eq!(server.post("/api/node", &request).0, 400);
+    assert_eq!(server.post("/api/step", &request).0, 400);
     server.alive();
 }
 

@@ -9,7 +9,7 @@ const assets = join(here, '..', 'assets');
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: here,
-  entryPoints: { page: 'src/main.ts', report: 'src/report.ts' },
+  entryPoints: { page: 'src/main.ts', report: 'src/report.ts', worker: 'src/worker.ts' },
   outdir: 'out',
   bundle: true,
   minify: true,

@@ -18,20 +18,22 @@ training             :func:`train`, :class:`Progress`
 trained models       :func:`load`, :func:`pretrained`, :class:`Model`, :class:`Rollout`,
                      :class:`State`
 any model's scores   :func:`score`, :func:`benchmark`, :class:`Scores`
-beyond scores        :meth:`Model.analyse`, :func:`verify`
+beyond scores        :meth:`Model.analyse`, :meth:`Model.inspect`, :meth:`Model.verify`
 pictures             :func:`draw`, :func:`play`
-machines             :mod:`pgn.machines`, :func:`certify`, :func:`compile`
+machines             :mod:`pgn.machines`
+a benchmark          :mod:`pgn.suite`
 the CLRS benchmark   :mod:`pgn.clrs`
+other libraries      :mod:`pgn.export`
 ==================== =====================================================================
 """
 
-from pgn import clrs, machines
-from pgn.machines import certify, compile
-from pgn._analysis import Analysis, Verification, verify
+from pgn import clrs, export, machines, suite
+from pgn._analysis import Analysis, Verification
 from pgn._benchmark import Benchmark, Questions, benchmark
 from pgn._check import check
 from pgn._dataset import Dataset, concatenate, replay, sample
 from pgn._draw import Drawing, draw
+from pgn._inspect import Inspection
 from pgn._model import BestSoFar, Model, load, pretrained
 from pgn._native import DisjointSet, LinkCutTree, Rng, RootedForest, __version__
 from pgn._play import Player, play
@@ -50,6 +52,7 @@ __all__ = [
     "Dataset",
     "DisjointSet",
     "Drawing",
+    "Inspection",
     "LinkCutTree",
     "Model",
     "Player",
@@ -71,8 +74,7 @@ __all__ = [
     "concatenate",
     "config",
     "draw",
-    "certify",
-    "compile",
+    "export",
     "load",
     "machines",
     "play",
@@ -80,7 +82,7 @@ __all__ = [
     "replay",
     "sample",
     "score",
+    "suite",
     "tasks",
     "train",
-    "verify",
 ]

@@ -23,13 +23,14 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     programs: list[_native.Registered] = []
 
-    def find(name: str) -> tuple[str, bool, str]:
+    def find(name: str) -> tuple[str, bool, str, str]:
         found = _named(name)
+        says = (_files.class_name(found), _files.note(found))
         if callable(getattr(found, "step", None)):
             declared = Declared(found)
             programs.append(_native.Registered(declared))
-            return declared.name, True, _files.class_name(found)
-        return _native.register_task(found), False, _files.class_name(found)
+            return declared.name, True, *says
+        return _native.register_task(found), False, *says
 
     code = _native.main(["pgn", *sys.argv[1:]], find)
     for program in programs:

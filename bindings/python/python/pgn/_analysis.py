@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 
 from pgn import _html, _native
-from pgn._arrays import whole
-from pgn._model import Model
 
 
 class Analysis(dict[str, Any]):
@@ -74,7 +72,7 @@ class Verdict(NamedTuple):
 
 
 class Verification(tuple[Verdict, ...]):
-    """The verdicts of :func:`verify`; true if nothing went wrong."""
+    """The verdicts of :meth:`Model.verify`; true if nothing went wrong."""
 
     def __bool__(self) -> bool:
         return self.wrong == 0
@@ -96,30 +94,9 @@ class Verification(tuple[Verdict, ...]):
         return _html.table(Verdict._fields, self)
 
 
-def verify(
-    model: Model,
-    *,
-    nodes: SupportsIndex = 6,
-    depth: SupportsIndex = 512,
-    pairs: SupportsIndex = 100,
-    seed: SupportsIndex = 0,
-) -> Verification:
-    """Tries a model on every forest of up to ``nodes`` nodes with every pair of operands, then on
-    deep shapes of up to ``depth`` nodes, as ``pgn verify`` does.
-
-    For models with an iterated processor (``pgn-exact``), which carry nothing but pointers from
-    one operation to the next: a model that is right from every state is always right.
-
-    >>> model = pgn.train("forest", "pgn-exact", epochs=1, sequences=2, validation_sequences=1,
-    ...                   nodes=6, test_nodes=[])
-    >>> bool(pgn.verify(model, nodes=3, depth=0))
-    False
-    """
-    verdicts = json.loads(
-        model._native.verify(
-            whole("nodes", nodes), whole("depth", depth), whole("pairs", pairs), whole("seed", seed)
-        )
-    )
+def verify(model: _native.Model, nodes: int, depth: int, pairs: int, seed: int) -> Verification:
+    """The verification of a model's native half."""
+    verdicts = json.loads(model.verify(nodes, depth, pairs, seed))
     return Verification(
         Verdict(one["cases"], one["nodes"], one["transitions"], one["wrong"]) for one in verdicts
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -11,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pgn import _html, _native
-from pgn._arrays import array, whole
+from pgn._arrays import array, rounded, whole
 from pgn._structure import Split, Task
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 _ARRAYS = ("priorities", "operands", "answers", "masks", "pointers")
+_MORE = ("kinds", "edges", "weights")
+_BYTES = ("answers", "masks", "kinds")
 
 
 class Dataset:
@@ -32,7 +35,9 @@ class Dataset:
     ============== ======= ====================== ============================================
 
     Where a task has several kinds of operations, ``kinds`` [count, ops] has the number of each
-    (uint8, in the order of ``pgn tasks``); else it is None.
+    (uint8, in the order of ``pgn tasks``); else it is None. Where sequences come with a graph, as
+    those of ``kruskal`` do, ``edges`` [count, edges, 2] (uint32) and ``weights`` [count, edges]
+    (float32) are that graph; else they are None.
 
     Before the first operation every node points to itself. Structures with more state than
     ``pointers`` have further fields, uint32 each, and bits, uint8, of the same shape. A pointer
@@ -44,8 +49,9 @@ class Dataset:
     (['left', 'right'], ['flip'], (10, 7, 5))
 
     The arrays are plain numpy arrays. Those given to the constructor (further ones as files name
-    them, ``pointers.left`` and ``bits.flip``) are used as they are where type and layout fit, else
-    converted if no value changes by it; values are checked when they are used.
+    them, ``pointers.left`` and ``bits.flip``) or assigned later are used as they are where type and
+    layout fit, else converted if no value changes by it, else refused. Values are checked when they
+    are used.
 
     A part of a set is a set: ``data[3]``, ``data[2:5]``, ``data[[4, 0, 4]]`` and ``data[mask]``
     with a boolean for each sequence. Slices share memory with the set; the other two copy.
@@ -69,8 +75,11 @@ class Dataset:
     fields: dict[str, npt.NDArray[np.uint32]]
     bits: dict[str, npt.NDArray[np.uint8]]
     kinds: npt.NDArray[np.uint8] | None
+    edges: npt.NDArray[np.uint32] | None
+    weights: npt.NDArray[np.float32] | None
+    _shape: tuple[int, int, int]
 
-    __slots__ = ("task", "seed", "split", *_ARRAYS, "fields", "bits", "kinds")
+    __slots__ = ("task", "seed", "split", *_ARRAYS, "fields", "bits", *_MORE, "_shape")
 
     def __init__(
         self,
@@ -88,39 +97,74 @@ class Dataset:
         self.task = task
         self.seed = whole("seed", seed, 2**64 - 1)
         self.split = split
-        self.priorities = array("priorities", priorities, np.float32, ("count", "nodes"))
-        count, nodes = self.priorities.shape
-        self.operands = array("operands", operands, np.uint32, (count, "ops", 2))
-        ops = self.operands.shape[1]
-        self.answers = array("answers", answers, np.uint8, (count, ops))
-        self.masks = array("masks", masks, np.uint8, (count, ops, nodes))
-        self.pointers = array("pointers", pointers, np.uint32, (count, ops, nodes))
-        kinds = fields.pop("kinds", None)
-        self.kinds = None if kinds is None else array("kinds", kinds, np.uint8, (count, ops))
-        self.fields, self.bits = _Fields("pointer field"), _Fields("bit")
+        count, nodes = rounded("priorities", priorities, ("count", "nodes")).shape
+        ops = array("operands", operands, np.uint32, (count, "ops", 2)).shape[1]
+        self._shape = (count, ops, nodes)
+        given = (priorities, operands, answers, masks, pointers)
+        for name, values in zip(_ARRAYS, given):
+            setattr(self, name, values)
+        for name in _MORE:
+            setattr(self, name, fields.pop(name, None))
+        if (self.edges is None) != (self.weights is None):
+            raise ValueError("edges and weights belong together; one of them is missing")
+        self.fields, self.bits = {}, {}
         for name, values in fields.items():
             kind, _, field = name.partition(".")
-            if kind == "pointers" and field:
-                self.fields[field] = array(name, values, np.uint32, (count, ops, nodes))
-            elif kind == "bits" and field:
-                self.bits[field] = array(name, values, np.uint8, (count, ops, nodes))
+            if kind in ("pointers", "bits") and field:
+                held: dict[str, Any] = self.fields if kind == "pointers" else self.bits
+                held[field] = values
             else:
                 raise TypeError(f"Dataset() got an unexpected keyword argument {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _ARRAYS or (name in _MORE and value is not None):
+            value = self._checked(name, value)
+        elif name in ("fields", "bits"):
+            held = _Fields(name, self._shape)
+            for field, values in value.items():
+                held[field] = values
+            value = held
+        object.__setattr__(self, name, value)
+
+    def _checked(self, name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        count, ops, nodes = self._shape
+        if name in ("priorities", "weights"):
+            return rounded(name, values, (count, nodes if name == "priorities" else "edges"))
+        shape: tuple[int | str, ...] = {
+            "operands": (count, ops, 2),
+            "answers": (count, ops),
+            "kinds": (count, ops),
+            "edges": (count, "edges", 2),
+        }.get(name, (count, ops, nodes))
+        return array(name, values, np.uint8 if name in _BYTES else np.uint32, shape)
 
     @property
     def count(self) -> int:
         """How many sequences there are."""
-        return len(self.priorities)
+        return self._shape[0]
 
     @property
     def ops(self) -> int:
         """Operations per sequence."""
-        return int(self.operands.shape[1])
+        return self._shape[1]
 
     @property
     def nodes(self) -> int:
         """Nodes per sequence, n."""
-        return int(self.priorities.shape[1])
+        return self._shape[2]
+
+    @property
+    def checksums(self) -> npt.NDArray[np.uint32]:
+        """[count]: a checksum of each sequence, by which rollouts know what they were made on."""
+        arrays = [getattr(self, name) for name in (*_ARRAYS, *_MORE)]
+
+        def of(index: int) -> int:
+            value = 0
+            for values in arrays:
+                value = value if values is None else zlib.crc32(values[index], value)
+            return value
+
+        return np.array([of(index) for index in range(self.count)], np.uint32)
 
     def arrays(self) -> dict[str, Any]:
         """All arrays by name, those of further fields as in files.
@@ -130,7 +174,7 @@ class Dataset:
         """
         return {
             **{name: getattr(self, name) for name in _ARRAYS},
-            **({} if self.kinds is None else {"kinds": self.kinds}),
+            **{name: values for name in _MORE if (values := getattr(self, name)) is not None},
             **{f"pointers.{name}": values for name, values in self.fields.items()},
             **{f"bits.{name}": values for name, values in self.bits.items()},
         }
@@ -166,8 +210,8 @@ class Dataset:
         return self.count
 
     def __getitem__(self, index: slice | SupportsIndex | Sequence[int] | npt.NDArray[Any]) -> Dataset:
-        chosen = _chosen(index, self.count)
-        arrays = {name: values[chosen] for name, values in self.arrays().items()}
+        part = chosen(index, self.count)
+        arrays = {name: values[part] for name, values in self.arrays().items()}
         return Dataset(**arrays, task=self.task, seed=self.seed, split=self.split)
 
     def __iter__(self) -> Iterator[Dataset]:
@@ -275,21 +319,27 @@ class Dataset:
         }) + _html.table(["array", "type", "shape"], rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arrays = self.arrays()
-        five = [arrays.pop(name) for name in _ARRAYS]
-        return _from_parts, ((self.task, self.seed, self.split, *five, arrays),)
+        return _from_parts, ((self.task, self.seed, self.split, self.arrays()),)
 
 
 class _Fields(dict[str, Any]):
     """Arrays by the name of their field; what is not there is asked for with a sentence."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, shape: tuple[int, int, int]) -> None:
         super().__init__()
         self._kind = kind
+        self._shape = shape
+
+    def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
+        fields = self._kind == "fields"
+        dtype: type[np.generic] = np.uint32 if fields else np.uint8
+        named = f"{'pointers' if fields else 'bits'}.{name}"
+        super().__setitem__(name, array(named, values, dtype, self._shape))
 
     def __missing__(self, name: str) -> Any:
+        what = "pointer field" if self._kind == "fields" else "bit"
         known = ", ".join(self) or "none; pgn.replay(task, operands, priorities=...) adds them"
-        raise KeyError(f"the set has no {self._kind} {name!r}: recorded are {known}")
+        raise KeyError(f"the set has no {what} {name!r}: recorded are {known}")
 
 
 class Sequences(Sequence[dict[str, npt.NDArray[Any]]]):
@@ -331,8 +381,12 @@ def concatenate(sets: Iterable[Dataset]) -> Dataset:
             if mine != theirs:
                 raise ValueError(f"the sets differ in {name}: {mine} and {theirs}")
         if part.arrays().keys() != first.arrays().keys():
-            known = [", ".join([*one.fields, *one.bits]) or "none" for one in (first, part)]
+            known = [", ".join([*one.arrays()][5:]) or "none" for one in (first, part)]
             raise ValueError(f"the sets differ in further fields: {known[0]} and {known[1]}")
+        if part.edges is not None and first.edges is not None:
+            mine, theirs = first.edges.shape[1], part.edges.shape[1]
+            if mine != theirs:
+                raise ValueError(f"the sets differ in edges per sequence: {mine} and {theirs}")
     same = all((part.seed, part.split) == (first.seed, first.split) for part in parts)
     arrays = {
         name: np.concatenate([part.arrays()[name] for part in parts]) for name in first.arrays()
@@ -345,33 +399,31 @@ def concatenate(sets: Iterable[Dataset]) -> Dataset:
     )
 
 
-def _chosen(index: Any, count: int) -> Any:
+def chosen(index: Any, count: int) -> Any:
     """What a set's arrays are indexed with: a slice or an array, never a single number."""
     if isinstance(index, slice):
         return index
     if hasattr(index, "__index__") and not (isinstance(index, np.ndarray) and index.ndim):
         position = range(count)[index]
         return slice(position, position + 1)
-    chosen = np.asarray(index)
-    if chosen.dtype == bool:
-        if chosen.shape != (count,):
-            raise IndexError(f"the mask has shape {list(chosen.shape)}; expected [{count}]")
-        return chosen
-    if chosen.size == 0:
+    found = np.asarray(index)
+    if found.dtype == bool:
+        if found.shape != (count,):
+            raise IndexError(f"the mask has shape {list(found.shape)}; expected [{count}]")
+        return found
+    if found.size == 0:
         return np.zeros(0, np.intp)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+    if found.ndim != 1 or found.dtype.kind not in "iu":
         raise IndexError(
-            f"a data set is indexed by {chosen.dtype} {list(chosen.shape)}; expected a number, "
+            f"a data set is indexed by {found.dtype} {list(found.shape)}; expected a number, "
             "a slice, a list of numbers or a boolean for each sequence"
         )
-    return chosen
+    return found
 
 
-def _from_parts(parts: tuple[Any, ...]) -> Dataset:
-    task, seed, split, *arrays = parts
-    # Sets that were pickled before there were further fields have five arrays.
-    fields = arrays.pop() if isinstance(arrays[-1], dict) else {}
-    return Dataset(*arrays, task=task, seed=seed, split=split, **fields)
+def _from_parts(parts: tuple[str, int, str, dict[str, Any]]) -> Dataset:
+    task, seed, split, arrays = parts
+    return Dataset(**arrays, task=task, seed=seed, split=split)
 
 
 def sample(
@@ -389,7 +441,7 @@ def sample(
     ``task`` is one of :func:`tasks` or a class like :class:`Structure`; ``ops`` is 1.5 × ``nodes``
     unless given. The same arguments give the same arrays on every machine, and ``split``
     (``"train"``, ``"validation"`` or ``"test"``) has random numbers of its own. With
-    ``fields=False``, further fields, which no model reads, are left out.
+    ``fields=False``, further fields are left out; models that read them find them anew.
 
     >>> data = pgn.sample("dsu", nodes=4, ops=3, count=1)
     >>> data.operands[0].tolist(), data.answers[0].tolist()
@@ -415,13 +467,16 @@ def replay(
     nodes: SupportsIndex | None = None,
     kinds: npt.ArrayLike | None = None,
     priorities: npt.ArrayLike | None = None,
+    edges: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
     seed: SupportsIndex = 0,
     fields: bool = True,
 ) -> Dataset:
     """The ground truth of given operations: ``operands`` [count, ops, 2], or [ops, 2] for one.
 
     Where the task has several kinds of operations, ``kinds`` [count, ops] (or [ops]) says which;
-    an operation with one operand has it twice.
+    an operation with one operand has it twice. ``edges`` and ``weights`` are the graphs that
+    come with the sequences, where the task has them.
 
     Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --operations`` are
     drawn from ``seed``, the same for every sequence. ``fields=False`` leaves further fields out.
@@ -430,22 +485,29 @@ def replay(
     >>> one.answers
     array([[1, 1, 0]], dtype=uint8)
     """
-    given = np.asarray(operands)
-    if given.ndim == 2:
-        given = given[np.newaxis]
-    given = array("operands", given, np.uint32, ("count", "ops", 2))
+    given = array("operands", _batch(operands, 2), np.uint32, ("count", "ops", 2))
     if kinds is not None:
-        kinds = np.asarray(kinds)
-        if kinds.ndim == 1:
-            kinds = kinds[np.newaxis]
-        kinds = array("kinds", kinds, np.uint8, given.shape[:2])
+        kinds = array("kinds", _batch(kinds, 1), np.uint8, given.shape[:2])
     if priorities is None:
         if nodes is None:
             raise ValueError("replay needs either nodes or priorities")
         row = _native.given_priorities(whole("nodes", nodes), whole("seed", seed, 2**64 - 1))
         priorities = np.broadcast_to(row, (given.shape[0], row.size))
-    drawn = np.asarray(priorities)
-    if drawn.ndim == 1:
-        drawn = drawn[np.newaxis]
-    drawn = array("priorities", drawn, np.float32, (given.shape[0], "nodes" if nodes is None else whole("nodes", nodes)))
-    return _from_parts(_native.replay(task, drawn, given, kinds, whole("seed", seed, 2**64 - 1), fields))
+    size = "nodes" if nodes is None else whole("nodes", nodes)
+    if not isinstance(priorities, np.ndarray):
+        priorities = np.asarray(priorities, np.float32)
+    drawn = rounded("priorities", _batch(priorities, 1), (given.shape[0], size))
+    task_, seed_, split, arrays = _native.replay(
+        task, drawn, given, kinds, whole("seed", seed, 2**64 - 1), fields
+    )
+    if edges is not None and weights is not None:
+        arrays |= {"edges": _batch(edges, 2), "weights": _batch(weights, 1)}
+    elif edges is not None or weights is not None:
+        raise ValueError("edges and weights belong together; one of them is missing")
+    return _from_parts((task_, seed_, split, arrays))
+
+
+def _batch(values: npt.ArrayLike, dimensions: int) -> npt.NDArray[Any]:
+    """An array of one sequence, or of many, as one of many."""
+    given = np.asarray(values)
+    return given[np.newaxis] if given.ndim == dimensions else given

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pgn import _files, _html, _native
-from pgn._arrays import array, whole
+from pgn._arrays import array, rounded, whole, wholes
 from pgn._dataset import Dataset
 from pgn._rollout import Rollout
 from pgn._scores import Scores
@@ -21,7 +21,12 @@ from pgn._state import State
 from pgn._structure import Task, tasks
 
 if TYPE_CHECKING:
-    from pgn._analysis import Analysis
+    from pgn._analysis import Analysis, Verification
+    from pgn._inspect import Inspection
+
+
+#: Machines that come with the package, trained and certified.
+BUILT_IN: tuple[str, ...] = tuple(_native.built_in_machines())
 
 
 class BestSoFar(NamedTuple):
@@ -145,7 +150,8 @@ class Model:
         [True, True]
         """
         if self._own is None and self.task not in tasks():
-            needed = self._files.get(_files.STRUCTURE, b"").decode(errors="replace")
+            note = self._files.get(_files.STRUCTURE, b"").decode(errors="replace")
+            needed = note.partition("\n")[0]
             raise ValueError(
                 f"the structure `{self.task}` is not built in; give its class"
                 + (f", {needed}," if needed else "")
@@ -153,8 +159,8 @@ class Model:
             )
         scores: list[dict[str, Any]] = json.loads(
             self._native.test(
-                _numbers("nodes", nodes),
-                _numbers("ops", ops),
+                wholes("nodes", nodes),
+                wholes("ops", ops),
                 None if count is None else whole("count", count),
                 None if seed is None else whole("seed", seed, 2**64 - 1),
             )
@@ -176,6 +182,43 @@ class Model:
         if data is not None:
             self._check(data)
         return analyse(self._native, data)
+
+    def verify(
+        self,
+        *,
+        nodes: SupportsIndex = 6,
+        depth: SupportsIndex = 512,
+        pairs: SupportsIndex = 100,
+        seed: SupportsIndex = 0,
+    ) -> Verification:
+        """Tries the model on every forest of up to ``nodes`` nodes with every pair of operands,
+        then on deep shapes of up to ``depth`` nodes, as ``pgn verify`` does.
+
+        For models with an iterated processor (``pgn-exact``), which carry nothing but pointers
+        from one operation to the next.
+
+        >>> model = pgn.train("forest", "pgn-exact", epochs=1, sequences=2, nodes=6, test_nodes=[],
+        ...                   validation_sequences=1)
+        >>> bool(model.verify(nodes=3, depth=0))
+        False
+        """
+        from pgn._analysis import verify
+
+        numbers = {"nodes": nodes, "depth": depth, "pairs": pairs, "seed": seed}
+        return verify(self._native, *(whole(name, value) for name, value in numbers.items()))
+
+    def inspect(self, data: Dataset, *, attention: bool = True) -> Inspection:
+        """Latents, attention, masks and losses at every operation of ``data``, in free rollouts.
+
+        >>> data = pgn.sample("dsu", nodes=8, count=2, split="test")
+        >>> inside = pgn.pretrained("dsu").inspect(data)
+        >>> inside.latents.shape, inside.attention.shape, inside.pointer_loss.shape
+        ((2, 12, 8, 32), (2, 12, 8, 8), (2, 12, 8))
+        """
+        from pgn._inspect import inspect
+
+        self._check(data)
+        return inspect(self, data, attention)
 
     def with_weights(self, weights: Mapping[str, Any]) -> Model:
         """The same model with other weights: arrays of NumPy, PyTorch or JAX, by name.
@@ -213,17 +256,20 @@ class Model:
         ((5, 30), (5, 30, 20))
         """
         self._check(data)
-        return Rollout(*self._native.rollout(data), self.task, self.name, self.seed, data.nodes)
+        parts = self._native.rollout(data)
+        return Rollout(*parts, self.task, self.name, self.seed, data.nodes, data.checksums)
 
     def start(
         self,
         nodes: SupportsIndex | None = None,
         *,
         priorities: npt.ArrayLike | None = None,
+        edges: npt.ArrayLike | None = None,
         seed: SupportsIndex = 0,
     ) -> State:
         """A fresh structure of ``nodes`` nodes with priorities drawn from ``seed``, or of the
-        priorities given.
+        priorities given. ``edges`` [edges, 2] is its input graph, for models that read one. A
+        model with a teacher is given the teacher's pointers.
 
         >>> pgn.pretrained("dsu").start(8)
         State(8 nodes)
@@ -235,8 +281,23 @@ class Model:
                 whole("nodes", nodes), whole("seed", seed, 2**64 - 1)
             )
         size = "nodes" if nodes is None else whole("nodes", nodes)
-        row = array("priorities", priorities, np.float32, (size,))
-        return State(self._native.start(row))
+        drawn = rounded("priorities", priorities, (size,))
+        if edges is None and self.config["network"].get("input_graph", "none") != "none":
+            raise ValueError("the model reads an input graph; give its edges, [edges, 2]")
+        graph = array("edges", np.zeros((0, 2)) if edges is None else edges, np.uint32, ("edges", 2))
+        teacher = None
+        if self.has_teacher:
+            teacher = _from_files({
+                name.removeprefix("teacher/"): contents
+                for name, contents in self._files.items()
+                if name.startswith("teacher/")
+            }).start(priorities=drawn)
+        return State(self._native.start(drawn, graph), (self, drawn, edges), teacher)
+
+    @property
+    def has_teacher(self) -> bool:
+        """Whether it reads the pointers of a trained model, which it keeps."""
+        return self.config["data"].get("teacher") is not None
 
     def _check(self, data: Dataset) -> None:
         if isinstance(data, Dataset) and data.task != self.task:
@@ -259,9 +320,14 @@ class Model:
                 results.get("files", {}).pop("config.toml", None)
                 results.pop("crc32c", None)
                 files["results.json"] = (json.dumps(results, indent=2) + "\n").encode()
-        there = target / "config.toml"
-        if there.is_file() and there.read_bytes() != files["config.toml"]:
-            raise ValueError(f"{target} holds another run: choose another directory")
+        there = _files.read(target)
+        if "results.json" not in files and (target / "checkpoint.safetensors").is_file():
+            there["checkpoint.safetensors"] = b""
+        for name, contents in there.items():
+            if contents != files.get(name):
+                raise ValueError(
+                    f"{target} holds another run (its {name} is another): choose another directory"
+                )
         _files.write_all(target, files)
 
     def __repr__(self) -> str:
@@ -280,7 +346,8 @@ class Model:
         return _html.card(f"Model: {self.task} {self.name}", facts) + _html.table(names, rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_files, (self._files,)
+        own = self._own if _files.is_importable(self._own) else None
+        return _from_files, (self._files, own, self.unfinished)
 
 
 def load(
@@ -295,16 +362,28 @@ def load(
     the best weights of its last checkpoint, the metrics so far, and no results;
     :attr:`Model.unfinished` says where it stands.
 
-    >>> stop = lambda progress: pgn.STOP if progress.epoch == 3 else None
-    >>> _ = pgn.train("dsu", epochs=100, callback=stop, out="run", progress=False)
-    >>> pgn.load("run", unfinished=True).unfinished.epoch
+    >>> def fails(progress):
+    ...     assert progress.epoch < 3
+    >>> try:
+    ...     pgn.train("dsu", epochs=100, callback=fails, out="run")
+    ... except AssertionError:
+    ...     print(pgn.load("run", unfinished=True).unfinished.epoch)
     3
     """
     path = Path(directory)
-    if unfinished and not (path / "results.json").is_file():
+    if not path.exists():
+        known = [f"pgn.pretrained({path.name!r}) is a model"] if path.name in pretrained() else []
+        known += [f"pgn.machines.load({path.name!r}) is a machine"] * (path.name in BUILT_IN)
+        more = f"; {' and '.join(known)} that comes with the package" if known else ""
+        raise FileNotFoundError(f"there is no run directory {path}{more}")
+    files = _files.read(path)
+    if b'model = "pgn-machine"' in files.get("config.toml", b""):
+        raise ValueError(f"{path} is the run of a machine: load it with pgn.machines.load")
+    if task is not None and not isinstance(task, str):
+        _files.check_structure(path, task, strictly=False)
+    if unfinished and "results.json" not in files:
         return best_so_far(path, task)
-    native = _native.Model(path, task)
-    return Model(_files.read(path), native, task)
+    return Model(files, _native.Model(path, task), task)
 
 
 def best_so_far(directory: Path, task: Any) -> Model:
@@ -312,10 +391,8 @@ def best_so_far(directory: Path, task: Any) -> Model:
     contents, epoch, best_epoch, validation, seconds = _native.unfinished(directory)
     files = {**_files.read(directory), "model.safetensors": contents}
     files.pop("results.json", None)
-    model = _from_files(files, task)
     scores = None if validation is None else json.loads(validation)
-    model.unfinished = BestSoFar(epoch, best_epoch, scores, seconds)
-    return model
+    return _from_files(files, task, BestSoFar(epoch, best_epoch, scores, seconds))
 
 
 @overload
@@ -339,10 +416,14 @@ def pretrained(name: str | None = None) -> Model | list[str]:
     return _from_files(models[name])
 
 
-def _from_files(files: dict[str, bytes], own: Task | None = None) -> Model:
+def _from_files(
+    files: dict[str, bytes], own: Task | None = None, unfinished: BestSoFar | None = None
+) -> Model:
     with tempfile.TemporaryDirectory(prefix="pgn-") as directory:
         _files.write_all(Path(directory), files)
-        return Model(files, _native.Model(directory, own), own)
+        model = Model(files, _native.Model(directory, own), own)
+    model.unfinished = unfinished
+    return model
 
 
 def _with_paths(files: dict[str, bytes], target: Path) -> bytes:
@@ -380,10 +461,3 @@ def _flat(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             flat[prefix + name] = value
     return flat
-
-
-def _numbers(name: str, value: SupportsIndex | Sequence[int] | None) -> list[int] | None:
-    if value is None:
-        return None
-    values = list(value) if isinstance(value, (Sequence, np.ndarray)) else [value]
-    return [whole(name, number) for number in values]

@@ -50,11 +50,7 @@ def play(data: Dataset, rollout: Rollout, sequence: SupportsIndex = 0) -> Player
     True
     """
     index = range(data.count)[sequence]
-    if rollout.query_logits.shape != data.answers.shape:
-        raise ValueError(
-            f"the rollout has shape {list(rollout.query_logits.shape)}, the data "
-            f"{list(data.answers.shape)}; expected a rollout of this data"
-        )
+    rollout.check(data)
 
     def part(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
         return None if values is None else np.ascontiguousarray(values[index])

@@ -79,7 +79,7 @@ class Shown:
     """Shows the epochs of one run, not more often than an eye can follow."""
 
     def __init__(self, title: str, display: Display | None) -> None:
-        self._title = title
+        self.title = title
         self._display = display
         self._first: int | None = None
         self._started = self._last = time.monotonic()
@@ -94,7 +94,7 @@ class Shown:
             return
         self._last = now
         rate = (epoch - self._first) / max(now - self._started, 1e-9)
-        parts = [f"{self._title} {epoch}/{epochs}"]
+        parts = [f"{self.title} {epoch}/{epochs}"]
         for name, value in (("loss", loss), ("F1", f1), ("best", best)):
             if value is not None:
                 parts.append(f"{name} {value:.3f}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, SupportsIndex
+import array as arrays
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,9 @@ import numpy.typing as npt
 from pgn import _html, _native
 from pgn._arrays import array
 from pgn._draw import draw
+
+if TYPE_CHECKING:
+    from pgn._model import Model
 
 
 class Answer(NamedTuple):
@@ -26,10 +31,23 @@ class Answer(NamedTuple):
 
 
 class State:
-    """A learned data structure in use; :meth:`Model.start` makes one."""
+    """A learned data structure in use; :meth:`Model.start` makes one.
 
-    def __init__(self, native: _native.State) -> None:
+    It can be copied and pickled; a pickled one carries out its operations again when it is loaded.
+    """
+
+    def __init__(
+        self, native: _native.State, origin: tuple[Model, Any, Any], teacher: State | None
+    ) -> None:
         self._native = native
+        #: Model, priorities and edges.
+        self._origin = origin
+        #: Whose pointers it is given, if a teacher's.
+        self._teacher = teacher
+        #: Operands so far, two for each operation, and pointers that were set after how many.
+        self._operands = arrays.array("I")
+        self._given: list[tuple[int, npt.NDArray[np.uint32]]] = []
+        self._lock = threading.RLock()
 
     def apply(self, u: SupportsIndex, v: SupportsIndex) -> Answer:
         """Applies one operation: the model answers, and moves the pointers that it wants to move.
@@ -39,7 +57,14 @@ class State:
         >>> answer.answer, state.pointers
         (False, array([0, 1, 2, 3, 2, 5], dtype=uint32))
         """
-        answer, logit, probability, changed = self._native.apply(u, v)
+        with self._lock:
+            answer, logit, probability, changed = self._native.apply(u, v)
+            self._operands.extend((int(u), int(v)))
+            if self._teacher is not None:
+                self._teacher.apply(u, v)
+                before, after = self.pointers, self._teacher.pointers
+                self._native.set_pointers(after)
+                changed = np.flatnonzero(before != after).astype(np.uint32)
         return Answer(answer, probability, logit, changed)
 
     @property
@@ -54,7 +79,10 @@ class State:
 
     @pointers.setter
     def pointers(self, pointers: npt.ArrayLike) -> None:
-        self._native.set_pointers(array("pointers", pointers, np.uint32, (self.nodes,)))
+        given = array("pointers", pointers, np.uint32, (self.nodes,))
+        with self._lock:
+            self._native.set_pointers(given)
+            self._given.append((len(self._operands) // 2, given.copy()))
 
     @property
     def mask_logits(self) -> npt.NDArray[np.float32]:
@@ -97,7 +125,20 @@ class State:
         >>> state.pointers[4], earlier.pointers[4]
         (np.uint32(2), np.uint32(4))
         """
-        return State(self._native.copy())
+        with self._lock:
+            teacher = None if self._teacher is None else self._teacher.copy()
+            other = State(self._native.copy(), self._origin, teacher)
+            other._operands, other._given = self._operands[:], self._given[:]
+        return other
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> State:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            return _replayed, (*self._origin, self._operands[:], self._given[:])
 
     def __repr__(self) -> str:
         return f"State({self.nodes} nodes)"
@@ -107,3 +148,16 @@ class State:
         picture = draw(self.pointers).svg if self.nodes <= 200 else ""
         roots = int((self.pointers == np.arange(self.nodes)).sum())
         return _html.card("State", {"nodes": self.nodes, "roots": roots}) + picture
+
+
+def _replayed(
+    model: Model, priorities: Any, edges: Any, operands: Any, given: list[tuple[int, Any]]
+) -> State:
+    state = model.start(priorities=priorities, edges=edges)
+    for step in range(len(operands) // 2 + 1):
+        for at, pointers in given:
+            if at == step:
+                state.pointers = pointers
+        if 2 * step < len(operands):
+            state.apply(operands[2 * step], operands[2 * step + 1])
+    return state

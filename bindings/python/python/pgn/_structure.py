@@ -67,7 +67,10 @@ def tasks() -> dict[str, str]:
 
 
 #: The names of the built-in tasks, for type checkers: those of :func:`tasks`.
-TaskName = Literal["dsu", "lct", "dsu-by-size", "dsu-by-rank", "dsu-ordered", "kruskal", "forest", "splay", "heap"]
+TaskName = Literal[
+    "dsu", "lct", "dsu-by-size", "dsu-by-rank", "dsu-ordered", "kruskal", "forest",
+    "msf", "bst", "mtf", "ring", "splay", "heap",
+]
 
 #: The name of a built-in task, or a class of structures.
 Task = Union[TaskName, str, Callable[[npt.NDArray[np.float32]], Structure]]

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, SupportsIndex
 
 from pgn import _files, _native, _progress
 from pgn._dataset import Dataset
-from pgn._model import Model, best_so_far, as_weights
+from pgn._loggers import LoggerName, Tracker
+from pgn._model import Model, as_weights
 from pgn._settings import ModelName, Path_, Settings, prepare
 from pgn._structure import Task, tasks
 
-if TYPE_CHECKING:
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
     from typing_extensions import Unpack
+else:
+
+    class Unpack:
+        """Stands for ``typing.Unpack``, which Python 3.10 does not have."""
+
+        def __class_getitem__(cls, item: object) -> object:
+            return item
 
 
 class _Stop:
@@ -24,6 +35,9 @@ class _Stop:
 
     def __repr__(self) -> str:
         return "pgn.STOP"
+
+    def __reduce__(self) -> str:
+        return "STOP"  # there is one
 
 
 #: What a callback returns to end a run.
@@ -62,6 +76,7 @@ def train(
     initial: Model | Mapping[str, Any] | None = None,
     test: Dataset | Sequence[Dataset] | None = None,
     progress: bool | None = None,
+    logger: LoggerName | None = None,
     out: Path_ | None = None,
     threads: int | None = None,
     checkpoint_every: float = 30.0,
@@ -85,21 +100,25 @@ def train(
         ``train``, whose task it then is: sequences that you recorded of a task of your own will
         do, together with a ``validation`` set.
     ``callback``
-        Told the :class:`Progress` after every epoch. If it returns :data:`STOP`, the best model so
-        far is tested and returned; an exception that it raises ends the run.
+        Told the :class:`Progress` after every epoch. If it returns :data:`STOP`, that epoch is the
+        last: the best model so far is tested and returned, and the run is finished. An exception
+        that it raises stops the run, which can be resumed.
     ``on_interrupt``
-        What Ctrl-C does after the epoch: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` the
-        best model so far.
+        What Ctrl-C does after the epoch: ``"raise"`` ``KeyboardInterrupt``, and the run can be
+        resumed; or ``"return"`` the best model so far, as :data:`STOP` does.
     ``initial``
         Weights to begin with: a model's, or arrays by name. Kept as ``initial.safetensors``.
     ``test``
         Data sets to test the model on at the end, instead of sampled ones.
     ``progress``
         Whether to show a progress bar; where a person is looking unless given.
+    ``logger``
+        ``"trackio"`` or ``"wandb"``, if installed: losses and validation F1 of every epoch go to
+        its project ``pgn``. For ``"tensorboard"``, run directories have an event file.
     ``out``
-        The run directory: all that ``pgn train`` writes. A run that was cut short, by Ctrl-C,
-        :data:`STOP` or worse, goes on when it is started again with the same settings;
-        ``pgn.load(out, unfinished=True)`` has its best model so far.
+        The run directory: all that ``pgn train`` writes. A run that was cut short, by Ctrl-C or
+        worse, goes on when it is started again with the same settings and the same class;
+        ``pgn.load(out, unfinished=True)`` has its best model so far. A finished one is loaded.
     ``threads``
         One per core unless given; changes nothing but the time.
     ``checkpoint_every``
@@ -125,30 +144,34 @@ def train(
         name = own if isinstance(own, str) else getattr(own, "name", "own")
         shown = _progress.Shown(f"{name} {model or ''}".strip(), _progress.choose(progress))
 
+        settled = json.loads(_native.resolve(text, file, structure)) if logger else {}
+        tracker = Tracker(logger, shown.title, settled, out is not None)
+
         def observe(*values: Any) -> bool:
             now = Progress(*values)
             shown(now.epoch, now.epochs, now.loss, now.f1, now.best_f1)
             # The run also tells where it starts from; that is for the bar alone.
             if now.loss is None:
                 return False
+            tracker(now)
             return callback is not None and callback(now) is STOP
 
-        stopped: int | None = None
+        own_class = structure is not None and not isinstance(structure, _native.Recorded)
+        note = _files.check_structure(directory, structure) if own_class else None
         try:
-            stopped = _native.train(
+            _native.train(
                 text, file, structure, None, directory, _threads(threads), float(checkpoint_every),
-                observe,
+                on_interrupt == "return", observe,
             )
-        except KeyboardInterrupt:
-            if on_interrupt == "raise" or not (directory / "checkpoint.safetensors").is_file():
+        except ValueError as error:
+            if out is not None:
                 raise
-            stopped = -1
+            raise ValueError(_without_path(str(error))) from None
         finally:
             shown.close()
-        if structure is not None and not isinstance(structure, _native.Recorded):
-            _files.write(directory / _files.STRUCTURE, _files.class_name(structure).encode())
-        if stopped is not None:
-            return _finished(best_so_far(directory, structure), directory, tests)
+            tracker.finish()
+            if note is not None and (directory / "config.toml").is_file():
+                _files.write(directory / _files.STRUCTURE, note.encode())
         model_ = Model(
             _files.read(directory), _native.Model(directory, structure), structure
         )
@@ -159,6 +182,11 @@ def train(
             _files.write(directory / "results.json", contents)
             model_ = Model({**model_.files(), "results.json": contents}, model_._native, structure)
         return model_
+
+
+def _without_path(sentence: str) -> str:
+    """What a run says that diverged, without the directory, which nobody asked to keep."""
+    return re.sub(r"(the best model so far \(.*?\)) is now .*", r"give out to keep \1", sentence)
 
 
 def _task(task: Task | None, recorded: str | None) -> Any:
@@ -184,26 +212,6 @@ def _scored(model: Model, data: Dataset) -> dict[str, Any]:
     """What ``results.json`` says of a test set."""
     sizes = {"nodes": data.nodes, "ops": data.ops, "sequences": data.count}
     return {**sizes, **model.evaluate(data)}
-
-
-def _finished(model: Model, directory: Path, tests: list[Dataset] | None) -> Model:
-    """A model whose run was stopped, tested; its directory stays resumable."""
-    best = model.unfinished
-    if best is None or best.validation is None:
-        return model
-    started = time.monotonic()
-    test = [*model.test()] if tests is None else [_scored(model, data) for data in tests]
-    results = _native.results(
-        directory / "config.toml",
-        best.epoch,
-        best.best_epoch,
-        sum(int(weight.size) for weight in model.weights.values()),
-        json.dumps(best.validation),
-        json.dumps(test),
-        (best.seconds, time.monotonic() - started),
-    )
-    files = {**model.files(), "results.json": results.encode()}
-    return Model(files, model._native, model._own)
 
 
 def _begin_with(initial: Model | Mapping[str, Any], directory: Path) -> None:

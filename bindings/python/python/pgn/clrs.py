@@ -67,6 +67,13 @@ SEQUENCES: Spec = {
 """What :func:`sequences` makes."""
 
 
+OF_KINDS: dict[str, Spec] = {
+    "operations": {**OPERATIONS, "kind": ("input", "graph", "scalar")},
+    "sequences": {**SEQUENCES, "kind": ("hint", "graph", "scalar")},
+}
+"""What they make of tasks with several kinds of operations: the number of the kind, too."""
+
+
 class DataPoint(NamedTuple):
     """A probe: ``data`` is [batch, …] for inputs and outputs, [time, batch, …] for hints."""
 
@@ -133,7 +140,9 @@ def operations(data: Dataset) -> Feedback:
         "visited": 1 - data.masks.reshape(-1, n),
         "pi": after,
     }
-    return _feedback(OPERATIONS, values, lengths)
+    if data.kinds is None:
+        return _feedback(OPERATIONS, values, lengths)
+    return _feedback(OF_KINDS["operations"], {**values, "kind": data.kinds.reshape(-1)}, lengths)
 
 
 def sequences(data: Dataset) -> Feedback:
@@ -162,7 +171,11 @@ def sequences(data: Dataset) -> Feedback:
         "answer": data.answers[:, -1],
         "pi": data.pointers[:, -1],
     }
-    return _feedback(SEQUENCES, values, np.full(count, ops + 1))
+    lengths = np.full(count, ops + 1)
+    if data.kinds is None:
+        return _feedback(SEQUENCES, values, lengths)
+    kinds = np.concatenate([data.kinds.T, data.kinds.T[-1:]])
+    return _feedback(OF_KINDS["sequences"], {**values, "kind": kinds}, lengths)
 
 
 class Sampler:
@@ -199,10 +212,14 @@ class Sampler:
         self._kind, self._split = kind, split
         self._least = whole("min_length", min_length)
         self._drawn = 0
+        few = sample(task, nodes=self._nodes, ops=32, count=1, fields=False)
+        self._has_kinds = few.kinds is not None
 
     @property
     def spec(self) -> Spec:
         """Stage, location and type of every probe, as in ``clrs.SPECS``."""
+        if self._has_kinds:
+            return OF_KINDS[self._kind]
         return OPERATIONS if self._kind == "operations" else SEQUENCES
 
     def next(self, batch_size: SupportsIndex) -> Any:
@@ -221,6 +238,8 @@ class Sampler:
             self._task, nodes=self._nodes, ops=self._ops, count=count, seed=seed, split=self._split,
             fields=False,
         )
+        if self._has_kinds and data.kinds is None:  # all of the first kind
+            data.kinds = np.zeros(data.answers.shape, np.uint8)
         if single:
             chosen = np.random.default_rng(state).permutation(count * self._ops)[:size]
             feedback = _padded(_chosen(operations(data), chosen), self._least)
@@ -258,7 +277,12 @@ def _padded(feedback: Feedback, least: int) -> Feedback:
 
 def to_clrs(feedback: Feedback) -> Any:
     """The same as ``clrs.Feedback`` of ``clrs.DataPoint``; needs ``dm-clrs``."""
-    import clrs  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    try:
+        import clrs  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        raise ImportError(
+            "to_clrs needs dm-clrs: pip install 'pointer-graph-networks[clrs]'"
+        ) from None
 
     def points(probes: tuple[DataPoint, ...]) -> list[Any]:
         return [clrs.DataPoint(*probe) for probe in probes]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use pgn_lab::{Entry, Estimate, Queue, State};
+use pgn_lab::{Queue, collection::Estimate};
+use pgn_runs::{Entry, EntryState};
 
 /// What is submitted, and what is not.
 #[derive(Debug, Default, PartialEq)]
@@ -28,10 +29,10 @@ impl Plan {
         let mut plan = Plan::default();
         let mut todo = BTreeSet::new();
         for entry in queue.entries() {
-            match entry.state() {
-                State::Finished => plan.finished += 1,
+            match queue.state(entry) {
+                EntryState::Finished => plan.finished += 1,
                 _ if queued.contains(&entry.index) => plan.queued += 1,
-                State::Running => plan.running += 1,
+                EntryState::Running => plan.running += 1,
                 _ => drop(todo.insert(entry.index)),
             }
         }
@@ -99,7 +100,10 @@ mod tests {
     fn queue() -> Queue {
         let text =
             "epochs = 100\n[sweep]\ntask = ['dsu']\nmodel = ['gnn', 'pgn-ptrs']\nseed = '0-2'\n";
-        pgn_lab::Sweep::parse(text).unwrap().queue("nowhere".as_ref()).unwrap()
+        pgn_runs::Sweep::parse(text)
+            .unwrap()
+            .queue(pgn_lab::Experiments, "nowhere".as_ref())
+            .unwrap()
     }
 
     #[test]

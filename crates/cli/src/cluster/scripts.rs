@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
-use pgn_lab::indices;
+use pgn_runs::indices;
 
 use crate::output;
 

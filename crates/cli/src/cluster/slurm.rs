@@ -7,7 +7,8 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use pgn_lab::{Queue, Sweep, indices};
+use pgn_lab::{Experiments, Queue};
+use pgn_runs::{Sweep, indices};
 
 use super::{
     plan::Plan,
@@ -27,7 +28,7 @@ use crate::output;
 Examples:
   pgn cluster slurm --sweep sweep.toml --out /shared/sweep
   pgn cluster slurm --sweep sweep.toml --out /shared/sweep --submit --time 4:00:00 --at-once 50
-  pgn sweep sweep.toml --out /shared/sweep --watch")]
+  pgn sweep sweep.toml --out /shared/sweep --list")]
 pub struct Args {
     /// What is run, as for pgn sweep
     #[arg(long, value_name = "SWEEP.toml")]
@@ -108,7 +109,7 @@ impl Args {
             bail!("'{}' has several lines; expected one", value.escape_debug());
         }
         let out = std::path::absolute(&self.out)?;
-        let queue = Sweep::load(&self.sweep)?.queue(&out)?;
+        let queue = Sweep::load(&self.sweep)?.queue(Experiments, &out)?;
         let plan = Plan::new(&queue, &queued(&queue)?, 60.0 * self.batch);
         output::print(&summary(&queue, &plan))?;
         if plan.runs() == 0 {
@@ -222,7 +223,7 @@ fn queued(queue: &Queue) -> Result<BTreeSet<usize>> {
     let tasks: BTreeSet<&str> = tasks.lines().map(str::trim).collect();
     for (folder, jobs) in submitted {
         // The sweep may have changed since: entries are told by their directories.
-        let then = Sweep::load(&folder.join("sweep.toml"))?.queue(queue.out())?;
+        let then = Sweep::load(&folder.join("sweep.toml"))?.queue(Experiments, queue.out())?;
         for (name, number) in jobs.lines().filter_map(|line| line.split_once(' ')) {
             let file = std::fs::read_to_string(folder.join(format!("{name}.txt")));
             for (task, line) in file.unwrap_or_default().lines().enumerate() {

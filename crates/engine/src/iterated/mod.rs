@@ -53,7 +53,7 @@ use crate::{
 
 pub use settings::{Iterated, Participants, Relation};
 
-use run::Run;
+use run::IteratedState;
 use transition::Tape;
 use weights::{RELATIONS, Weights};
 
@@ -69,7 +69,7 @@ struct Network {
 
 pub(crate) const DESIGN: Design = Design {
     tensors: |config| tensors(config, settings(config)),
-    build: |config, level, _, parameters| {
+    build: |config, level, parameters| {
         let weights = Weights::new(config, settings(config), parameters);
         let (tapes, gradients) = Default::default();
         Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
@@ -107,7 +107,7 @@ impl Processor for Network {
     }
 
     fn start(self: Arc<Self>, priorities: &[f32]) -> Box<dyn ProcessorState> {
-        Box::new(Run::new(self, priorities))
+        Box::new(IteratedState::new(self, priorities))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     aggregation::Aggregation,
     kernels::{
         LANES,
-        matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
+        matmul::{Start, Then},
         rows::{add, axpy, dot},
     },
     masks::{outer_add, weighted_sum},
@@ -72,8 +72,8 @@ impl Outputs {
         }
         debug_assert_eq!(self.e.len(), a * m);
         self.fixed.resize(a * k, 0.0);
-        let (z, b, start) = (mat(&self.z, k), mat(&w.update_z, k), Start::Row(&w.update_bias));
-        matmul(simd, (a, k, k), z, b, start, Then::Store, mat_mut(&mut self.fixed, k));
+        let start = Start::Row(&w.update_bias);
+        w.update_z.forward(simd, &self.z, start, Then::Store, &mut self.fixed);
     }
 
     /// Answer and mask logits from the last x \[a, k\].
@@ -105,16 +105,14 @@ impl Outputs {
         let (w, a, width) = (&weights, self.zx.len() / (2 * k), k + BIASES);
         self.ask_start.clear();
         self.ask_start.extend_from_slice(&w.ask_bias);
-        for (&value, row) in self.top[k..].iter().zip(w.ask_top.chunks_exact(width)) {
+        for (&value, row) in self.top[k..].iter().zip(w.ask_top.weight.chunks_exact(width)) {
             axpy(simd, value, row, &mut self.ask_start);
         }
         self.ask.resize(a * width, 0.0);
-        let (zx, start) = (mat(&self.zx, 2 * k), Start::Row(&self.ask_start));
-        let b = mat(&w.ask, width);
-        matmul(simd, (a, 2 * k, width), zx, b, start, Then::Store, mat_mut(&mut self.ask, width));
+        let start = Start::Row(&self.ask_start);
+        w.ask.forward(simd, &self.zx, start, Then::Store, &mut self.ask);
         self.keys.resize(a * k, 0.0);
-        let b = mat(&w.key, k);
-        matmul(simd, (a, 2 * k, k), zx, b, Start::Zero, Then::Store, mat_mut(&mut self.keys, k));
+        w.key.forward(simd, &self.zx, Start::Zero, Then::Store, &mut self.keys);
     }
 
     /// The score by which the node in place i would be aimed at the one in place j.
@@ -204,42 +202,25 @@ impl OutputGradients {
         gradients: &mut [f32],
     ) {
         let (w, width) = (&weights, k + BIASES);
-        let a = self.d_keys.len() / k;
         // (6)
         self.d_ask_sum.clear();
         self.d_ask_sum.resize(width, 0.0);
         self.d_ask.chunks_exact(width).for_each(|row| add(simd, row, &mut self.d_ask_sum));
         add(simd, &self.d_ask_sum, weights.ask_bias.gradient(gradients));
-        for (&value, row) in
-            outputs.top[k..].iter().zip(weights.ask_top.gradient(gradients).chunks_exact_mut(width))
-        {
+        let d_ask_top = weights.ask_top.weight.gradient(gradients);
+        for (&value, row) in outputs.top[k..].iter().zip(d_ask_top.chunks_exact_mut(width)) {
             axpy(simd, value, &self.d_ask_sum, row);
         }
-        let (zx, d_ask, d_keys) =
-            (mat(&outputs.zx, 2 * k), mat(&self.d_ask, width), mat(&self.d_keys, k));
-        matmul_transposed(
-            simd,
-            (2 * k, a, width),
-            zx,
-            d_ask,
-            mat_mut(weights.ask.gradient(gradients), width),
-        );
-        matmul_transposed(
-            simd,
-            (2 * k, a, k),
-            zx,
-            d_keys,
-            mat_mut(weights.key.gradient(gradients), k),
-        );
+        let (zx, d_ask, d_keys) = (&outputs.zx, &self.d_ask, &self.d_keys);
+        w.ask.weights_backward(simd, zx, d_ask, gradients);
+        w.key.weights_backward(simd, zx, d_keys, gradients);
         let d_zx = &mut self.d_zx[..];
-        let b = mat(&weights.ask_t, 2 * k);
-        matmul(simd, (a, width, 2 * k), d_ask, b, Start::Zero, Then::Store, mat_mut(d_zx, 2 * k));
-        let b = mat(&weights.key_t, 2 * k);
-        matmul(simd, (a, k, 2 * k), d_keys, b, Start::Result, Then::Store, mat_mut(d_zx, 2 * k));
+        w.ask.backward(simd, d_ask, Start::Zero, d_zx);
+        w.key.backward(simd, d_keys, Start::Result, d_zx);
         // (3), and the share of max x in (6)
         self.d_top.clear();
         self.d_top.resize(k, 0.0);
-        for (&d, row) in self.d_ask_sum.iter().zip(weights.ask_top_t.chunks_exact(k)) {
+        for (&d, row) in self.d_ask_sum.iter().zip(weights.ask_top.transposed.chunks_exact(k)) {
             axpy(simd, d, row, &mut self.d_top);
         }
         axpy(simd, d_logit, &outputs.top, weights.decoder.gradient(gradients));
@@ -277,20 +258,11 @@ impl OutputGradients {
         d_fixed: &[f32],
         gradients: &mut [f32],
     ) {
-        let a = d_fixed.len() / k;
-        let d = mat(d_fixed, k);
-        matmul_transposed(
-            simd,
-            (k, a, k),
-            mat(&outputs.z, k),
-            d,
-            mat_mut(weights.update_z.gradient(gradients), k),
-        );
+        weights.update_z.weights_backward(simd, &outputs.z, d_fixed, gradients);
         d_fixed
             .chunks_exact(k)
             .for_each(|row| add(simd, row, weights.update_bias.gradient(gradients)));
-        let b = mat(&weights.update_z_t, k);
-        matmul(simd, (a, k, k), d, b, Start::Result, Then::Store, mat_mut(&mut self.d_z, k));
+        weights.update_z.backward(simd, d_fixed, Start::Result, &mut self.d_z);
         for (e, d_z) in outputs.e.chunks_exact(m).zip(self.d_z.chunks_exact(k)) {
             add(simd, d_z, weights.encoder_bias.gradient(gradients));
             for (&value, column) in

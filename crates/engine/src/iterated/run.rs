@@ -1,7 +1,7 @@
 //! A structure in use: one operation at a time, in time and memory that its paths decide, not n.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -31,15 +31,16 @@ pub const LEFT_ALONE: f32 = 1e3;
 /// many.
 const SPREAD: usize = 4096;
 
-/// The working memory of a structure: O(n) for priorities, and for pointers and masks, which are visible; the rest is per participant.
+/// The working memory of a structure: O(n) for priorities, and for pointers and masks, which are
+/// visible; the rest is per participant, until somebody looks at x or z of all nodes.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct IteratedState {
     network: Arc<Network>,
     priorities: Vec<f32>, // [n]
     forward: Forward,
     turns: Turns,
-    x: Vec<f32>, // [n, k], spread out; or empty
-    z: Vec<f32>, // [n, k], likewise
+    x: OnceLock<Vec<f32>>, // [n, k], spread out when first asked for; or empty
+    z: OnceLock<Vec<f32>>, // [n, k], likewise
 }
 
 /// Two sets of buffers, used in turn.
@@ -102,18 +103,16 @@ impl Memory for Turns {
     }
 }
 
-impl Run {
+impl IteratedState {
     /// A fresh structure, one node per priority.
-    pub fn new(network: Arc<Network>, priorities: &[f32]) -> Run {
-        let (n, k) = (priorities.len(), network.config.k);
-        let spread = vec![0.0; if n <= SPREAD { n * k } else { 0 }];
-        Run {
+    pub fn new(network: Arc<Network>, priorities: &[f32]) -> IteratedState {
+        IteratedState {
             network,
             priorities: priorities.to_vec(),
             forward: Forward::default(),
             turns: Turns::default(),
-            x: spread.clone(),
-            z: spread,
+            x: OnceLock::new(),
+            z: OnceLock::new(),
         }
     }
 
@@ -160,23 +159,21 @@ impl Run {
         moved.into_iter().for_each(|(node, from)| visible.note(node, from));
     }
 
-    /// Visits the rows of the participants in z and x, if these are spread out, with what the last
-    /// operation made of them.
-    fn spread(&mut self, visit: impl Fn(&[f32], &mut [f32])) {
-        let k = self.network.config.k;
-        for (all, rows) in
-            [(&mut self.z, &self.forward.outputs.z[..]), (&mut self.x, self.turns.last())]
-        {
-            if !all.is_empty() {
-                for (&node, row) in self.forward.reach.nodes.iter().zip(rows.chunks_exact(k)) {
-                    visit(row, &mut all[node as usize * k..][..k]);
-                }
+    /// The rows of the participants \[a, k\] among those of all nodes, which are 0; empty in large
+    /// structures.
+    fn spread(&self, rows: &[f32]) -> Vec<f32> {
+        let (n, k) = (self.priorities.len(), self.network.config.k);
+        let mut all = vec![0.0; if n <= SPREAD { n * k } else { 0 }];
+        if !all.is_empty() {
+            for (&node, row) in self.forward.reach.nodes.iter().zip(rows.chunks_exact(k)) {
+                all[node as usize * k..][..k].copy_from_slice(row);
             }
         }
+        all
     }
 }
 
-impl ProcessorState for Run {
+impl ProcessorState for IteratedState {
     fn copy(&self) -> Box<dyn ProcessorState> {
         Box::new(self.clone())
     }
@@ -194,10 +191,9 @@ impl ProcessorState for Run {
         for &node in &self.forward.reach.nodes {
             visible.mask_logits[node as usize] = LEFT_ALONE;
         }
-        self.spread(|_, row| row.fill(0.0));
+        (self.x, self.z) = Default::default();
         let network = Arc::clone(&self.network);
         with_simd!(network.level, simd => self.compute(simd, &network, operation, visible));
-        self.spread(|from, row| row.copy_from_slice(from));
         self.forward.outputs.logit
     }
 
@@ -216,12 +212,12 @@ impl ProcessorState for Run {
 
     /// The last x, spread out over all nodes; or empty.
     fn latents(&self) -> &[f32] {
-        &self.x
+        self.x.get_or_init(|| self.spread(self.turns.last()))
     }
 
     /// Spread out likewise; or empty.
     fn encoded(&self) -> &[f32] {
-        &self.z
+        self.z.get_or_init(|| self.spread(&self.forward.outputs.z))
     }
 
     fn readout_sources(&self) -> (Vec<Node>, Vec<Node>) {

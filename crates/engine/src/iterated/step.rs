@@ -6,7 +6,7 @@ use fearless_simd::{f32x8, prelude::*};
 
 use super::weights::Weights;
 use crate::kernels::{
-    matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
+    matmul::{Start, Then, mat},
     rows::{add, chunks, load, store},
 };
 
@@ -28,8 +28,7 @@ pub fn step_forward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepFor
     let StepForward { parents, fixed, x, messages, aggregated, global, next } = step;
     let (a, s) = (parents.len(), messages.len() / (3 * k));
     let start = Start::Row(&w.message_bias);
-    let (senders, b) = (mat(x, k), mat(&w.message, 3 * k));
-    matmul(simd, (s, k, 3 * k), senders, b, start, Then::Relu, mat_mut(messages, 3 * k));
+    w.message.forward(simd, x, start, Then::Relu, messages);
 
     // Messages are at least 0, so 0 also stands for silence.
     aggregated.fill(0.0);
@@ -49,16 +48,14 @@ pub fn step_forward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepFor
         }
     }
 
-    let b = mat(&w.update_x, k);
-    matmul(simd, (a, k, k), mat(x, k), b, Start::Mat(mat(fixed, k)), Then::Store, mat_mut(next, k));
-    let (m, b) = (mat(aggregated, 2 * k), mat(&w.update_m, k));
-    matmul(simd, (a, 2 * k, k), m, b, Start::Result, Then::Store, mat_mut(next, k));
+    w.update_x.forward(simd, x, Start::Mat(mat(fixed, k)), Then::Store, next);
+    w.update_m.forward(simd, aggregated, Start::Result, Then::Store, next);
     let zero = f32x8::splat(simd, 0.0);
     let cap = f32x8::splat(simd, weights.settings.cap.unwrap_or(f32::INFINITY));
     for at in chunks(k) {
         let mut from_global = zero;
         for (d, &value) in global.iter().enumerate() {
-            let column = load(simd, &w.update_g, d * k + at);
+            let column = load(simd, &w.update_g.weight, d * k + at);
             from_global = f32x8::splat(simd, value).mul_add_precise(column, from_global);
         }
         for row in next.chunks_exact_mut(k) {
@@ -99,13 +96,9 @@ pub fn step_backward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepBa
     }
     d_pre.chunks_exact(k).for_each(|row| add(simd, row, d_pre_sum));
 
-    let b = mat(&weights.update_x_t, k);
-    matmul(simd, (a, k, k), mat(d_pre, k), b, Start::Zero, Then::Store, mat_mut(d_x, k));
-    let b = mat(&weights.update_m_t, 2 * k);
-    let shape = (a, k, 2 * k);
-    matmul(simd, shape, mat(d_pre, k), b, Start::Zero, Then::Store, mat_mut(d_aggregated, 2 * k));
-    let b = mat(&weights.update_g_t, k);
-    matmul(simd, (1, k, k), mat(d_pre_sum, k), b, Start::Zero, Then::Store, mat_mut(d_global, k));
+    weights.update_x.backward(simd, d_pre, Start::Zero, d_x);
+    weights.update_m.backward(simd, d_pre, Start::Zero, d_aggregated);
+    weights.update_g.backward(simd, d_pre_sum, Start::Zero, d_global);
 
     d_messages.fill(0.0);
     for (i, &parent) in parents.iter().enumerate() {
@@ -129,16 +122,7 @@ pub fn step_backward<S: Simd>(simd: S, k: usize, weights: &Weights, step: StepBa
             store(open.select(load(simd, d, at), zero), d, at);
         }
     }
-    let b = mat(&weights.message_t, k);
-    matmul(
-        simd,
-        (s, 3 * k, k),
-        mat(d_messages, 3 * k),
-        b,
-        Start::Result,
-        Then::Store,
-        mat_mut(d_x, k),
-    );
+    weights.message.backward(simd, &d_messages[..s * 3 * k], Start::Result, d_x);
 }
 
 /// Weight gradients of all steps at once. Rows are those of every step, one after the other.
@@ -161,42 +145,13 @@ pub fn weights_backward<S: Simd>(
     gradients: &mut [f32],
 ) {
     let Steps { x, aggregated, d_pre, d_messages, globals, d_pre_sums } = steps;
-    let rows = d_pre.len() / k;
-    let d = mat(d_pre, k);
-    matmul_transposed(
-        simd,
-        (k, rows, k),
-        mat(x, k),
-        d,
-        mat_mut(weights.update_x.gradient(gradients), k),
-    );
-    let m = mat(aggregated, 2 * k);
-    matmul_transposed(
-        simd,
-        (2 * k, rows, k),
-        m,
-        d,
-        mat_mut(weights.update_m.gradient(gradients), k),
-    );
-    let d = mat(d_messages, 3 * k);
-    matmul_transposed(
-        simd,
-        (k, rows, 3 * k),
-        mat(x, k),
-        d,
-        mat_mut(weights.message.gradient(gradients), 3 * k),
-    );
+    weights.update_x.weights_backward(simd, x, d_pre, gradients);
+    weights.update_m.weights_backward(simd, aggregated, d_pre, gradients);
+    weights.message.weights_backward(simd, x, d_messages, gradients);
     for row in d_messages.chunks_exact(3 * k) {
         add(simd, row, weights.message_bias.gradient(gradients));
     }
-    let (steps, d) = (globals.len() / k, mat(d_pre_sums, k));
-    matmul_transposed(
-        simd,
-        (k, steps, k),
-        mat(globals, k),
-        d,
-        mat_mut(weights.update_g.gradient(gradients), k),
-    );
+    weights.update_g.weights_backward(simd, globals, d_pre_sums, gradients);
 }
 
 /// top = max(top, row).

@@ -78,18 +78,19 @@ impl Network {
                 for (place, &(transition, share)) in group.iter().enumerate() {
                     let steps = settings.steps_in_training(number * GROUP + place);
                     let unroll = Unroll { config, weights, transition, share, steps };
-                    losses.add(&with_simd!(self.level, simd => {
+                    let one = with_simd!(self.level, simd => {
                         let losses = unroll.forward(simd, &mut tape);
                         unroll.backward(simd, &mut tape, &mut gradients);
                         losses
-                    }));
+                    });
+                    losses.add(&one, 1.0);
                 }
                 self.tapes.put_back(tape);
                 (losses, gradients)
             })
             .collect();
         let mut losses = Losses::default();
-        let sum = sum_in_order(groups, &self.gradients, |group| losses.add(group));
+        let sum = sum_in_order(groups, &self.gradients, |group| losses.add(group, 1.0));
         losses.weigh(config);
         let mut gradients = parameters.zeroed();
         if let Some(sum) = sum {

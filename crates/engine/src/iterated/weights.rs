@@ -6,7 +6,7 @@
 use super::{Iterated, Relation};
 use crate::{
     Config, Parameters,
-    packing::{Matrix, Packer, Packing},
+    packing::{Linear, Matrix, Packer, Packing},
 };
 
 /// Columns of the scores' biases by relation, padded to a whole vector: self, parent, child, u, v.
@@ -14,36 +14,27 @@ pub const BIASES: usize = 8;
 /// How many of them are used.
 pub const RELATIONS: usize = 5;
 
-/// One model's weights: matrices as \[in, out\], and transposed ones (`_t`, \[out, in\]) for gradients
-/// with respect to inputs.
+/// One model's weights: matrices as \[in, out\].
 #[derive(Clone, Debug)]
 pub struct Weights {
     pub settings: Iterated,
     pub encoder: Matrix,      // [m, k]
     pub encoder_bias: Matrix, // [k]
-    pub update_z: Matrix,     // [k, k]
+    pub update_z: Linear,     // [k, k]
     pub update_bias: Matrix,  // [k]
-    pub update_x: Matrix,     // [k, k]
-    pub update_m: Matrix,     // [2k, k]: parent, children
-    pub update_g: Matrix,     // [k, k]: global
-    pub message: Matrix,      // [k, 3k]: parent | children | global
+    pub update_x: Linear,     // [k, k]
+    pub update_m: Linear,     // [2k, k]: parent, children
+    pub update_g: Linear,     // [k, k]: global
+    pub message: Linear,      // [k, 3k]: parent | children | global
     pub message_bias: Matrix, // [3k]
     pub decoder: Matrix,      // [2k]
     pub decoder_bias: Matrix, // [1]
     pub mask: Matrix,         // [2k]
     pub mask_bias: Matrix,    // [1]
-    pub ask: Matrix,          // [2k, k + BIASES]: query | relation, of z and x
-    pub ask_top: Matrix,      // [k, k + BIASES]: of max x
+    pub ask: Linear,          // [2k, k + BIASES]: query | relation, of z and x
+    pub ask_top: Linear,      // [k, k + BIASES]: of max x
     pub ask_bias: Matrix,     // [k + BIASES]
-    pub key: Matrix,          // [2k, k]
-    pub update_z_t: Vec<f32>,
-    pub update_x_t: Vec<f32>,
-    pub update_m_t: Vec<f32>,
-    pub update_g_t: Vec<f32>,
-    pub message_t: Vec<f32>,
-    pub ask_t: Vec<f32>,
-    pub ask_top_t: Vec<f32>,
-    pub key_t: Vec<f32>,
+    pub key: Linear,          // [2k, k]
     pub packing: Packing,
 }
 
@@ -89,26 +80,18 @@ impl Weights {
             decoder_bias: p.copy("decoder.bias", 1),
             mask: p.copy("mask.weight", 2 * k),
             mask_bias: p.copy("mask.bias", 1),
-            update_z_t: update_z.transposed(k),
-            update_x_t: update_x.transposed(k),
-            update_m_t: update_m.transposed(k),
-            update_g_t: update_g.transposed(k),
-            message_t: message.transposed(3 * k),
-            ask_t: ask.transposed(width),
-            ask_top_t: ask_top.transposed(width),
-            key_t: key.transposed(k),
+            update_z: Linear::new(update_z, k),
+            update_x: Linear::new(update_x, k),
+            update_m: Linear::new(update_m, k),
+            update_g: Linear::new(update_g, k),
+            message: Linear::new(message, 3 * k),
+            ask: Linear::new(ask, width),
+            ask_top: Linear::new(ask_top, width),
+            key: Linear::new(key, k),
             packing: std::mem::take(p.packing()),
             encoder,
-            update_z,
-            update_x,
-            update_m,
-            update_g,
-            message,
             message_bias,
-            ask,
-            ask_top,
             ask_bias,
-            key,
         }
     }
 }

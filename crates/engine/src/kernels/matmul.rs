@@ -10,7 +10,9 @@
 //! check for every element it has twice the instructions and is no longer bound by arithmetic.
 //! The bounds are asserted once a tile instead.
 
-use fearless_simd::{f32x8, f32x16, prelude::*};
+#[cfg(target_arch = "x86_64")]
+use fearless_simd::f32x16;
+use fearless_simd::{f32x8, prelude::*};
 
 /// A matrix in a slice: row i starts at `i * stride`.
 #[derive(Clone, Copy)]

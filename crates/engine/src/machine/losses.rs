@@ -9,57 +9,26 @@ use super::{
     rounds::{Tape, reset},
     scores::{Choice, FIRST, KEEP, NIL, Scores},
 };
-use crate::kernels::math::{binary_cross_entropy, sigmoid, softmax};
+use crate::{
+    kernels::math::{binary_cross_entropy, sigmoid, softmax},
+    losses::loss_sums,
+};
 
-/// Cross-entropies of a batch by kind of decision: sums over a view, means over the batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct MachineLosses {
-    /// Their sum, which is what training minimises.
-    pub total: f64,
-    /// Pointers of nodes.
-    pub pointers: f64,
-    /// Bits.
-    pub toggles: f64,
-    /// Marks.
-    pub marks: f64,
-    /// Registers.
-    pub registers: f64,
-    /// Fields of the controller.
-    pub controls: f64,
-    /// The next state.
-    pub states: f64,
-    /// Views on which the whole action is the program's.
-    pub right: usize,
-}
-
-impl MachineLosses {
-    pub(super) fn add(&mut self, other: &MachineLosses) {
-        let MachineLosses { total, pointers, toggles, marks, registers, controls, states, right } =
-            other;
-        self.total += total;
-        self.pointers += pointers;
-        self.toggles += toggles;
-        self.marks += marks;
-        self.registers += registers;
-        self.controls += controls;
-        self.states += states;
-        self.right += right;
-    }
-
-    fn sum_up(mut self, share: f64) -> MachineLosses {
-        for part in [
-            &mut self.pointers,
-            &mut self.toggles,
-            &mut self.marks,
-            &mut self.registers,
-            &mut self.controls,
-            &mut self.states,
-        ] {
-            *part *= share;
-            self.total += *part;
-        }
-        self
+loss_sums! {
+    /// Cross-entropies of a batch by kind of decision: sums over a view, means over the batch.
+    MachineLosses {
+        /// Pointers of nodes.
+        pointers,
+        /// Bits.
+        toggles,
+        /// Marks.
+        marks,
+        /// Registers.
+        registers,
+        /// Fields of the controller.
+        controls,
+        /// The next state.
+        states,
     }
 }
 
@@ -93,7 +62,7 @@ pub fn losses<'a, S: Simd>(
     // One node's gradients, apart from those of all keys.
     let mut own = vec![0.0; width.max(controller_width)];
     for (view, action) in actions.enumerate() {
-        losses.right += usize::from(decide(simd, scores, view, row).action == *action);
+        losses.right += u64::from(decide(simd, scores, view, row).action == *action);
         let nodes = scores.nodes(view);
         for (i, node) in nodes.clone().enumerate() {
             let outputs = scores.node(node);
@@ -149,7 +118,10 @@ pub fn losses<'a, S: Simd>(
     }
     std::mem::swap(&mut tape.d_node, d_node);
     std::mem::swap(&mut tape.d_controller, d_controller);
-    losses.sum_up(f64::from(share))
+    let mut shared = MachineLosses::default();
+    shared.add(&losses, f64::from(share));
+    shared.total = shared.iter().map(|(_, loss)| loss).sum();
+    shared
 }
 
 fn target(write: Write) -> usize {

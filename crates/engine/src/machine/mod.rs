@@ -27,17 +27,21 @@
 //! | `layout.rs` | which number is which feature, relation and output |
 //! | `graph.rs` | a batch of views as rows, features and relations |
 //! | `weights.rs` | weights laid out for the kernels |
-//! | `rounds.rs` | encoder and messages, forward and backward |
+//! | `encoder.rs`, `layer.rs`, `output_layer.rs` | the layers, each forward and backward: features, a round of messages, outputs |
+//! | `rounds.rs` | the network, a list of them |
 //! | `scores.rs` | the outputs of one pointer |
 //! | `decisions.rs` | actions and margins from the outputs |
 //! | `losses.rs` | losses and their gradients |
 //! | `net.rs`, `trainer.rs` | what users call |
 
 mod decisions;
+mod encoder;
 mod graph;
+mod layer;
 mod layout;
 mod losses;
 mod net;
+mod output_layer;
 mod rounds;
 mod scores;
 mod settings;

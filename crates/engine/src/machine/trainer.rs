@@ -84,7 +84,7 @@ impl Trainer<MachineNet> {
             .collect();
         let mut losses = MachineLosses::default();
         let mut parameters = layout.zeros();
-        let sum = sum_in_order(groups, &pools.gradients, |group| losses.add(group));
+        let sum = sum_in_order(groups, &pools.gradients, |group| losses.add(group, 1.0));
         if let Some(sum) = sum {
             weights.packing.unpack(&sum, &mut parameters);
             pools.gradients.put_back(sum);

@@ -1,33 +1,13 @@
 //! Weights as the kernels want them: \[in, out\], outputs padded to whole vectors.
 
-use super::layout::{
-    CONTROLLER, CONTROLLER_BIAS, ENCODER, Layout, MESSAGE, NODE, NODE_BIAS, padded,
+use super::{
+    layout::{CONTROLLER, CONTROLLER_BIAS, ENCODER, Layout, MESSAGE, NODE, NODE_BIAS},
+    output_layer::OutputLayer,
 };
 use crate::{
     Parameters,
     packing::{Matrix, Packer, Packing, transposed},
 };
-
-/// A linear layer whose outputs are read.
-#[derive(Clone, Debug)]
-pub struct OutputLayer {
-    /// How many outputs there are.
-    pub outputs: usize,
-    /// How many there are, padded to whole vectors.
-    pub width: usize,
-    pub forward: Vec<f32>, // [k, width]
-    pub weight: Matrix,    // [width, k], as in the file: what the backward pass multiplies with
-    pub bias: Matrix,      // [width]
-}
-
-impl OutputLayer {
-    fn new(k: usize, outputs: usize, names: [&'static str; 2], packer: &mut Packer) -> OutputLayer {
-        let width = padded(outputs);
-        let weight = packer.copy(names[0], width * k);
-        let bias = packer.copy(names[1], width);
-        OutputLayer { outputs, width, forward: weight.transposed(k), weight, bias }
-    }
-}
 
 /// All weights of a network.
 #[derive(Clone, Debug)]

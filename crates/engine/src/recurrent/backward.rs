@@ -14,7 +14,11 @@ use super::{
     step::StepContext,
     tape::{PointerTape, Tape},
 };
-use crate::{AttentionInput, attention::AttentionGradients, kernels::rows::add};
+use crate::{
+    AttentionInput,
+    attention::AttentionGradients,
+    kernels::{matmul::Start, rows::add},
+};
 
 impl Unroll<'_> {
     /// Adds the gradients of the losses on the tape to `gradients`.
@@ -153,7 +157,7 @@ impl Unroll<'_> {
         if config.carried() == 0 {
             tape.d_h[0].fill(0.0);
         } else if t > 0 {
-            weights.encoder.carried_backward(simd, k, d_z, &mut tape.d_h[0]);
+            weights.encoder.h.backward(simd, d_z, Start::Zero, &mut tape.d_h[0]);
         }
     }
 
@@ -181,7 +185,8 @@ impl Unroll<'_> {
         }
         if config.carried() > 0 {
             let h_before = &tape.passes[config.layers - 1].h[from..];
-            weights.encoder.weights_backward(simd, k, rows, [h_before, &tape.d_z], gradients);
+            let d_z = &tape.d_z[..rows * k];
+            weights.encoder.h.weights_backward(simd, h_before, d_z, gradients);
         }
     }
 }

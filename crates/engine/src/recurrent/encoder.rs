@@ -12,20 +12,20 @@ use super::step::StepContext;
 use crate::{
     Config,
     kernels::{
-        matmul::{Start, Then, mat, mat_mut, matmul, matmul_transposed},
+        matmul::{Start, Then, mat},
         rows::{add, axpy},
     },
-    packing::{Matrix, Packer},
+    packing::{Linear, Matrix, Packer},
     rows::{Rows, RowsMut},
 };
 
 /// The encoder's weights.
 #[derive(Clone, Debug)]
 pub struct Encoder {
-    e: Matrix,     // [m, k]
-    h: Matrix,     // [k, k]; empty where nothing is carried
-    h_t: Vec<f32>, // [k, k]
-    bias: Matrix,  // [k]
+    e: Matrix, // [m, k]
+    /// \[k, k\], of h before the operation; empty where nothing is carried.
+    pub h: Linear,
+    bias: Matrix, // [k]
 }
 
 impl Encoder {
@@ -34,7 +34,7 @@ impl Encoder {
         let (mut e, mut h) = (packer.zeros(m * k), packer.zeros(carried * k));
         packer.columns(&mut e, "encoder.weight", 0..m, 0, k);
         packer.columns(&mut h, "encoder.weight", m..m + carried, 0, k);
-        Encoder { e, h_t: h.transposed(k), h, bias: packer.copy("encoder.bias", k) }
+        Encoder { e, h: Linear::new(h, k), bias: packer.copy("encoder.bias", k) }
     }
 
     /// The part of z that is the same at every operation, \[n, k\]: bias + rᵢ · (column of the
@@ -74,8 +74,7 @@ impl Encoder {
         if context.fresh || context.config.carried() == 0 {
             z.copy_from_slice(fixed);
         } else {
-            let (b, start) = (mat(&self.h, k), Start::Mat(mat(fixed, k)));
-            matmul(simd, (count, k, k), mat(h, k), b, start, Then::Store, mat_mut(z, k));
+            self.h.forward(simd, h, Start::Mat(mat(fixed, k)), Then::Store, z);
         }
         let (columns, mut rows) = (Rows::new(&self.e, k), RowsMut::new(z, k));
         for_each_flag(
@@ -111,27 +110,6 @@ impl Encoder {
             #[inline(always)]
             |input, node| add(simd, d_rows.row(node), columns.row(input)),
         );
-    }
-
-    /// From ∂z \[n, k\] to ∂h of the operation before, \[n, k\].
-    #[inline(always)]
-    pub fn carried_backward<S: Simd>(&self, simd: S, k: usize, d_z: &[f32], d_h: &mut [f32]) {
-        let (shape, b) = ((d_z.len() / k, k, k), mat(&self.h_t, k));
-        matmul(simd, shape, mat(d_z, k), b, Start::Zero, Then::Store, mat_mut(d_h, k));
-    }
-
-    /// The gradient of the carried part, from h before and ∂z of many rows, \[rows, k\] each.
-    #[inline(always)]
-    pub fn weights_backward<S: Simd>(
-        &self,
-        simd: S,
-        k: usize,
-        rows: usize,
-        [h, d_z]: [&[f32]; 2],
-        gradients: &mut [f32],
-    ) {
-        let into = mat_mut(self.h.gradient(gradients), k);
-        matmul_transposed(simd, (k, rows, k), mat(h, k), mat(d_z, k), into);
     }
 
     /// The gradients of bias and priority, from Σ over operations of ∂z, \[n, k\].

@@ -296,7 +296,7 @@ impl Unroll<'_> {
             } else {
                 let (gathered, q) = (&tape.gathered[gathered.clone()], &q[gathered.clone()]);
                 let asking = Asking { rows, gathered, q, keys };
-                aim(simd, config, asking, next, (&mut tape.aiming.best, None), |_, _| {});
+                aim(simd, config, asking, next, &mut tape.aiming.best, |_, _| {});
             }
         }
     }

@@ -30,7 +30,7 @@ mod training;
 use std::sync::Arc;
 
 use crate::{
-    Config, Example, Losses, Parameters, Search, SimdLevel,
+    Config, Example, Losses, Parameters, SimdLevel,
     attention::QueryKey,
     buffer_pool::BufferPool,
     masks::Masks,
@@ -42,7 +42,7 @@ use crate::{
 use decoder::Decoder;
 use encoder::Encoder;
 use layer::Layer;
-use run::Run;
+use run::RecurrentState;
 use tape::Tape;
 
 /// The layers of a network.
@@ -90,7 +90,6 @@ impl Weights {
 struct Network {
     config: Arc<Config>,
     level: SimdLevel,
-    search: Search,
     weights: Weights,
     tapes: BufferPool<Tape>,
     gradients: BufferPool<Vec<f32>>,
@@ -98,11 +97,10 @@ struct Network {
 
 pub(crate) const DESIGN: Design = Design {
     tensors,
-    build: |config, level, search, parameters| {
+    build: |config, level, parameters| {
         Arc::new(Network {
             config: Arc::clone(config),
             level,
-            search,
             weights: Weights::new(config, parameters),
             tapes: BufferPool::default(),
             gradients: BufferPool::default(),
@@ -126,7 +124,7 @@ impl Processor for Network {
     }
 
     fn start(self: Arc<Self>, priorities: &[f32]) -> Box<dyn ProcessorState> {
-        Box::new(Run::new(self, priorities))
+        Box::new(RecurrentState::new(self, priorities))
     }
 }
 

@@ -6,11 +6,10 @@ use rayon::prelude::*;
 
 use super::run::{ALONE, block};
 use crate::{
-    AttentionInput, Candidates, Config, Search,
+    AttentionInput, Candidates, Config,
     attention::{Highest, QueryKey, gather},
     kernels::rows::{DOTS, dots},
     masks::left_alone,
-    search::Finder,
 };
 
 /// Nodes that ask where to point, and what they ask with.
@@ -66,15 +65,9 @@ pub struct Aiming {
     gathered: Vec<f32>,         // [R, w]
     q: Vec<f32>,                // [R, w]
     pub best: Vec<(f32, Node)>, // [R]
-    finder: Finder,
 }
 
 impl Aiming {
-    /// Where pointers are searched for in this way.
-    pub fn new(search: Search) -> Aiming {
-        Aiming { finder: Finder::new(search), ..Aiming::default() }
-    }
-
     /// Equation 5: gathers what query reads of the nodes that are not left alone.
     #[inline(always)]
     pub fn ask(&mut self, config: &Config, mask_logits: &[f32], keys: &[f32]) {
@@ -96,11 +89,11 @@ impl Aiming {
         pointers: &mut [Node],
         moved: impl FnMut(Node, Node),
     ) {
-        let Aiming { rows, gathered, q, best, finder } = self;
+        let Aiming { rows, gathered, q, best } = self;
         q.resize(gathered.len(), 0.0);
         query_key.forward(simd, gathered, q);
         let asking = Asking { rows, gathered, q, keys };
-        aim(simd, config, asking, pointers, (best, Some(finder)), moved);
+        aim(simd, config, asking, pointers, best, moved);
     }
 }
 
@@ -112,7 +105,7 @@ pub fn aim<S: Simd>(
     config: &Config,
     asking: Asking,
     pointers: &mut [Node],
-    (best, finder): (&mut Vec<(f32, Node)>, Option<&mut Finder>),
+    best: &mut Vec<(f32, Node)>,
     mut moved: impl FnMut(Node, Node),
 ) {
     let (w, Asking { rows, gathered, q, keys }) = (config.attention_width(), asking);
@@ -122,12 +115,7 @@ pub fn aim<S: Simd>(
     match config.candidates {
         // Candidates are the rows themselves: each is visited, or itself.
         Candidates::Visited => best_keys(simd, w, q, gathered, |j| rows[j], best),
-        Candidates::All => {
-            let is_found = finder.is_some_and(|finder| finder.find(simd, w, q, keys, best));
-            if !is_found {
-                best_of_all(simd, w, q, keys, best);
-            }
-        }
+        Candidates::All => best_of_all(simd, w, q, keys, best),
     }
     for (&node, &(_, target)) in rows.iter().zip(&*best) {
         let from = std::mem::replace(&mut pointers[node as usize], target);

@@ -38,7 +38,7 @@ pub fn block(n: usize) -> usize {
 /// Everything that a structure carries from one operation to the next beside pointers, and what is
 /// used again.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct RecurrentState {
     network: Arc<Network>,
     fixed: Vec<f32>,             // [n, k]: the encoder's bias and priorities
     h: Vec<Vec<f32>>,            // [processors][n, k]: the first one's is carried
@@ -62,9 +62,9 @@ pub(super) struct Run {
     aiming: Aiming,
 }
 
-impl Run {
+impl RecurrentState {
     /// A fresh structure, one node per priority.
-    pub fn new(network: Arc<Network>, priorities: &[f32]) -> Run {
+    pub fn new(network: Arc<Network>, priorities: &[f32]) -> RecurrentState {
         let (config, weights) = (&network.config, &network.weights);
         let (n, k) = (priorities.len(), config.k);
         let zeros = |wanted: bool, size: usize| vec![0.0; if wanted { size } else { 0 }];
@@ -73,7 +73,7 @@ impl Run {
             weights.encoder.fixed(simd, &config.features, priorities, &mut fixed)
         });
         let reads_zh = config.has_attention() && config.attention_input == AttentionInput::Zh;
-        Run {
+        RecurrentState {
             fixed,
             h: (0..config.processors()).map(|_| zeros(true, n * k)).collect(),
             between: zeros(config.layers > 1 || !is_default(&config.test_layers), n * k),
@@ -89,7 +89,7 @@ impl Run {
             layers: config.layers,
             fresh: true,
             scratch: Scratch::new(config),
-            aiming: Aiming::new(network.search),
+            aiming: Aiming::default(),
             network,
         }
     }
@@ -200,7 +200,7 @@ impl Run {
     }
 }
 
-impl ProcessorState for Run {
+impl ProcessorState for RecurrentState {
     fn copy(&self) -> Box<dyn ProcessorState> {
         Box::new(self.clone())
     }

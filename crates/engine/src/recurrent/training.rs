@@ -55,7 +55,7 @@ impl Network {
             })
             .collect();
         let mut losses = Losses::default();
-        let sum = sum_in_order(shares, &self.gradients, |share| losses.add(share));
+        let sum = sum_in_order(shares, &self.gradients, |share| losses.add(share, 1.0));
         losses.weigh(config);
         let Some(sum) = sum else { return (losses, parameters.zeroed()) };
         let gradients = self.weights.unpack(&sum, parameters);

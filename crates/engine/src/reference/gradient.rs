@@ -12,7 +12,7 @@ use crate::{AttentionInput, Config, Error, Example, TrainerOptions};
 
 /// A batch's losses, their gradients, and the closest comparison they hang on.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct BatchGradients {
     /// Means over the batch.
     pub losses: Losses,
     /// Of their weighted sum.
@@ -27,9 +27,9 @@ pub fn train(
     net: &Net,
     batch: &[Sequence],
     options: TrainerOptions,
-) -> Result<Outcome, Error> {
+) -> Result<BatchGradients, Error> {
     let TrainerOptions { seed, teacher_probability, .. } = options;
-    let mut outcome = Outcome {
+    let mut outcome = BatchGradients {
         losses: Losses::default(),
         gradient: net.zeros_like(),
         margin: Margin::default(),

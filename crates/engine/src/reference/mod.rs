@@ -44,7 +44,7 @@ mod unroll;
 #[cfg(doc)]
 use crate::Config;
 
-pub use gradient::{Outcome, backward, train};
+pub use gradient::{BatchGradients, backward, train};
 pub use net::{Linear, Net};
 pub use rollout::{Rolled, rollout};
 pub use step::{

@@ -13,7 +13,7 @@
 use pgn_engine::{Config, Example, Model, Parameters, Trainer, TrainerOptions};
 use pgn_structures::Sequence;
 
-use pgn_engine::reference::{Outcome, Rolled};
+use pgn_engine::reference::{BatchGradients, Rolled};
 
 /// Comparisons decided by less than this are within reach of rounding.
 pub const CLEAR: f64 = 1e-6;
@@ -33,7 +33,7 @@ pub fn assert_gradients(
     parameters: &Parameters,
     batch: &[Sequence],
     options: TrainerOptions,
-    expected: &Outcome,
+    expected: &BatchGradients,
 ) {
     assert!(expected.margin.least >= CLEAR, "{what}: a comparison is close");
     let model = Model::from_parameters(config.clone(), parameters.clone()).unwrap();

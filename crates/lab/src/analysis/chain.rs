@@ -4,12 +4,12 @@
 
 use std::ops::ControlFlow;
 
-use pgn_engine::{Example, Model};
-use pgn_structures::{Dataset, Node, Operation, Task};
+use pgn_engine::Model;
+use pgn_structures::{Dataset, Edge, Node, Operation, Task};
 use serde::{Deserialize, Serialize};
 
 use super::shape::{Comparison, Shape};
-use crate::Result;
+use crate::{Data, Result};
 
 /// A rollout of the chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,12 +52,12 @@ pub struct ChainPointers {
 impl Chain {
     /// Rolls the model out freely over the chain of `nodes` nodes; `with_pointers` keeps them
     /// all.
-    pub fn of(model: &Model, task: &Task, nodes: usize, with_pointers: bool) -> Result<Chain> {
-        let truth = Chain::truth(task, nodes)?;
-        let sequence = truth.sequence(0);
+    pub fn of(model: &Model, data: &Data, nodes: usize, with_pointers: bool) -> Result<Chain> {
+        let truth = data.examples(Chain::truth(data.task(), nodes)?)?;
+        let sequence = truth.set.sequence(0);
         let mut steps = Vec::with_capacity(sequence.ops());
         let mut kept = ChainPointers::default();
-        model.replay(Example::oracle(model.config(), sequence), |step| {
+        model.replay(truth.example(0), |step| {
             let (theirs, ours) = (sequence.pointers_after(step.t), step.pointers());
             let (truth, model) = (Shape::of(theirs), Shape::of(ours));
             steps.push(Moment {
@@ -87,22 +87,10 @@ impl Chain {
         let priorities: Vec<f32> = (0..nodes).map(|i| i as f32 / nodes as f32).collect();
         let operations: Vec<Operation> =
             (1..nodes as Node).map(|i| Operation::new(i - 1, i)).collect();
-        Ok(Dataset::from_operations(task, nodes, &priorities, &operations)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_truth_ends_as_one_chain() {
-        let truth = Chain::truth(&Task::named("dsu").unwrap(), 9).unwrap();
-        for t in 0..8 {
-            let shape = Shape::of(truth.sequence(0).pointers_after(t));
-            assert_eq!((shape.depth, shape.diameter), (t as u32 + 1, t as u32 + 1));
+        let mut truth = Dataset::from_operations(task, nodes, &priorities, &operations)?;
+        if task.has_input_graph() {
+            truth.edges = Edge::of_operations(&operations);
         }
-        assert_eq!(truth.sequence(0).pointers_after(7), [1, 2, 3, 4, 5, 6, 7, 8, 8]);
-        assert!(truth.answers.iter().all(|&answer| answer == 1));
+        Ok(truth)
     }
 }

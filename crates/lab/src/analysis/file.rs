@@ -5,7 +5,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Analysis;
-use crate::{Error, Result, chosen, files, format::json_start};
+use pgn_runs::{files, format::json_start};
+
+use crate::{Error, Result, collection::chosen};
 
 /// The file's usual name, beside `runs.json`.
 pub const ANALYSES: &str = "analyses.json";
@@ -41,13 +43,13 @@ impl Analyses {
             .iter()
             .map(serde_json::to_string)
             .collect::<std::result::Result<_, _>>()
-            .map_err(|error| Error::Request(format!("analyses cannot be made JSON ({error})")))?;
+            .map_err(|error| Error::request(format!("analyses cannot be made JSON ({error})")))?;
         Ok(format!("{}\"runs\": [\n{}\n]}}\n", json_start(), lines.join(",\n")))
     }
 
     /// Writes the file.
     pub fn save(&self, path: &Path) -> Result<()> {
-        files::write(path, self.to_json()?.as_bytes())
+        Ok(files::write(path, self.to_json()?.as_bytes())?)
     }
 
     /// The runs of a model on a task that differ in nothing but their seed: of several groups of

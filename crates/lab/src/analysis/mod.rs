@@ -30,7 +30,7 @@ use pgn_engine::Model;
 use pgn_structures::Node;
 use serde::{Deserialize, Serialize};
 
-use crate::{Data, Result, RunConfig};
+use crate::{Data, Examples, Result, RunConfig};
 
 pub use beyond::BeyondCounting;
 pub(crate) use beyond::Cases;
@@ -68,32 +68,43 @@ pub struct Analysis {
 /// Analyses a model on its run's own test sequences, which `data` makes. For a run on disk there
 /// is [`Run::analyse`](crate::Run::analyse).
 pub fn analyse_model(config: &RunConfig, model: &Model, data: &Data) -> Result<Analysis> {
-    let mut analysis = Analysis {
-        task: config.task.clone(),
-        model: config.model.clone(),
-        seed: config.seed,
-        epochs: config.epochs,
-        departures: config.departures(),
-        beyond: Vec::new(),
-        credit: Vec::new(),
-        pointers: Vec::new(),
-        chains: Vec::new(),
-    };
-    let owns_pointers = model.config().owns_pointers();
+    let mut analysis = Analysis::empty(config);
     for set in data.tests(&config.test, config.seed) {
-        let set = set?;
-        analysis.beyond.push(BeyondCounting::of(model, &set)?);
-        analysis.credit.push(Credit::of(model, &set)?);
-        if owns_pointers {
-            analysis.pointers.push(PointerStudy::of(model, &set)?);
-        }
+        analysis.add(model, &set?)?;
     }
-    if owns_pointers {
+    if model.config().owns_pointers() {
         for (index, &nodes) in config.test.nodes.iter().enumerate() {
-            analysis.chains.push(Chain::of(model, data.task(), nodes, index == 0)?);
+            analysis.chains.push(Chain::of(model, data, nodes, index == 0)?);
         }
     }
     Ok(analysis)
+}
+
+impl Analysis {
+    /// Of a run, with nothing found out yet.
+    pub(crate) fn empty(config: &RunConfig) -> Analysis {
+        Analysis {
+            task: config.task.clone(),
+            model: config.model.clone(),
+            seed: config.seed,
+            epochs: config.epochs,
+            departures: config.departures(),
+            beyond: Vec::new(),
+            credit: Vec::new(),
+            pointers: Vec::new(),
+            chains: Vec::new(),
+        }
+    }
+
+    /// Adds what the model does on a data set.
+    pub(crate) fn add(&mut self, model: &Model, set: &Examples) -> Result<()> {
+        self.beyond.push(BeyondCounting::of(model, set)?);
+        self.credit.push(Credit::of(model, set)?);
+        if model.config().owns_pointers() {
+            self.pointers.push(PointerStudy::of(model, set)?);
+        }
+        Ok(())
+    }
 }
 
 /// Five decimals: more than the figures show, and files stay small.

@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 
 use pgn_engine::{Example, Model};
+use pgn_structures::Node;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
     rounded,
-    shape::{Comparison, Shape},
+    shape::{Comparison, Comparisons, Shape},
     share,
 };
 use crate::{Examples, Result};
@@ -76,38 +77,28 @@ pub struct Along {
 /// What is added up, in whole numbers.
 #[derive(Clone, Copy, Default)]
 struct Sums {
-    steps: u64,
-    valid: u64,
-    same: u64,
-    acyclic: u64,
-    pairs: [u64; 3],
+    compared: Comparisons,
     /// Depth, total depth and diameter.
     truth: [u64; 3],
     model: [u64; 3],
 }
 
 impl Sums {
-    fn of(truth: Shape, model: Shape, comparison: Comparison) -> Sums {
-        let numbers =
-            |shape: Shape| [u64::from(shape.depth), shape.total_depth, u64::from(shape.diameter)];
+    fn of(truth: &[Node], model: &[Node]) -> Sums {
+        let numbers = |pointers: &[Node]| {
+            let shape = Shape::of(pointers);
+            [u64::from(shape.depth), shape.total_depth, u64::from(shape.diameter)]
+        };
         Sums {
-            steps: 1,
-            valid: u64::from(comparison.is_valid()),
-            same: u64::from(comparison.same_components),
-            acyclic: u64::from(comparison.acyclic),
-            pairs: [comparison.pairs_in_both, comparison.pairs_in_truth, comparison.pairs_in_model],
+            compared: Comparison::of(model, truth).into(),
             truth: numbers(truth),
             model: numbers(model),
         }
     }
 
     fn add(&mut self, other: Sums) {
-        self.steps += other.steps;
-        self.valid += other.valid;
-        self.same += other.same;
-        self.acyclic += other.acyclic;
+        self.compared = self.compared.add(other.compared);
         for i in 0..3 {
-            self.pairs[i] += other.pairs[i];
             self.truth[i] += other.truth[i];
             self.model[i] += other.model[i];
         }
@@ -124,7 +115,7 @@ impl PointerStudy {
         let mut steps = vec![Sums::default(); set.ops];
         let (mut whole, mut until, mut total) = (0, 0, Sums::default());
         for sequence in &looked {
-            let first = sequence.iter().position(|step| step.valid == 0);
+            let first = sequence.iter().position(|step| step.compared.valid == 0);
             whole += u64::from(first.is_none());
             until += first.unwrap_or(set.ops) as u64;
             for (sum, &step) in steps.iter_mut().zip(sequence) {
@@ -132,31 +123,30 @@ impl PointerStudy {
                 total.add(step);
             }
         }
-        let count = looked.len() as u64;
+        let (count, compared) = (looked.len() as u64, total.compared);
         let shapes = |[depth, total_depth, diameter]: [u64; 3]| Shapes {
-            depth: share(depth, total.steps),
-            mean_depth: share(total_depth, total.steps * set.nodes as u64),
-            diameter: share(diameter, total.steps),
+            depth: share(depth, compared.steps),
+            mean_depth: share(total_depth, compared.steps * set.nodes as u64),
+            diameter: share(diameter, compared.steps),
         };
         let along = |part: fn(&Sums) -> u64| {
-            steps.iter().map(|step| share(part(step), step.steps)).collect()
+            steps.iter().map(|step| share(part(step), step.compared.steps)).collect()
         };
-        let of_pairs = |both: u64, all: u64| if all == 0 { 1.0 } else { share(both, all) };
         Ok(PointerStudy {
             nodes: set.nodes,
             ops: set.ops,
             sequences: set.count(),
-            valid: share(total.valid, total.steps),
-            same_components: share(total.same, total.steps),
-            acyclic: share(total.acyclic, total.steps),
+            valid: share(compared.valid, compared.steps),
+            same_components: share(compared.same_components, compared.steps),
+            acyclic: share(compared.acyclic, compared.steps),
             sequences_valid: share(whole, count),
             steps_until_invalid: rounded(until as f64 / count.max(1) as f64),
-            pair_precision: of_pairs(total.pairs[0], total.pairs[2]),
-            pair_recall: of_pairs(total.pairs[0], total.pairs[1]),
+            pair_precision: compared.precision(),
+            pair_recall: compared.recall(),
             truth: shapes(total.truth),
             model: shapes(total.model),
             along: Along {
-                valid: along(|step| step.valid),
+                valid: along(|step| step.compared.valid),
                 truth_depth: along(|step| step.truth[0]),
                 model_depth: along(|step| step.model[0]),
                 truth_diameter: along(|step| step.truth[2]),
@@ -171,9 +161,7 @@ fn look(model: &Model, example: Example<'_>) -> Result<Vec<Sums>> {
     let mut steps = Vec::with_capacity(sequence.ops());
     model.replay(example, |step| {
         let truth = sequence.pointers_after(step.t);
-        let pointers = step.pointers();
-        let comparison = Comparison::of(pointers, truth);
-        steps.push(Sums::of(Shape::of(truth), Shape::of(pointers), comparison));
+        steps.push(Sums::of(truth, step.pointers()));
         ControlFlow::Continue(())
     })?;
     Ok(steps)

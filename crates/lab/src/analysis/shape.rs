@@ -5,6 +5,8 @@
 
 use pgn_structures::{Node, forest};
 
+use super::share;
+
 /// For each node the lowest node it is connected to by pointers, whichever way they lead.
 ///
 /// ```
@@ -157,13 +159,53 @@ impl Comparison {
     }
 }
 
+/// Comparisons added up, in whole numbers, so that no order of adding up matters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Comparisons {
+    pub steps: u64,
+    pub valid: u64,
+    pub same_components: u64,
+    pub acyclic: u64,
+    /// In both, in the truth, in the model.
+    pairs: [u64; 3],
+}
+
+impl From<Comparison> for Comparisons {
+    fn from(one: Comparison) -> Comparisons {
+        Comparisons {
+            steps: 1,
+            valid: u64::from(one.is_valid()),
+            same_components: u64::from(one.same_components),
+            acyclic: u64::from(one.acyclic),
+            pairs: [one.pairs_in_both, one.pairs_in_truth, one.pairs_in_model],
+        }
+    }
+}
+
+impl Comparisons {
+    pub fn add(mut self, other: Comparisons) -> Comparisons {
+        self.steps += other.steps;
+        self.valid += other.valid;
+        self.same_components += other.same_components;
+        self.acyclic += other.acyclic;
+        self.pairs.iter_mut().zip(other.pairs).for_each(|(sum, pairs)| *sum += pairs);
+        self
+    }
+
+    /// Of the pairs connected in the model, the share that is so in the truth; 1 if there are none.
+    pub fn precision(&self) -> f64 {
+        if self.pairs[2] == 0 { 1.0 } else { share(self.pairs[0], self.pairs[2]) }
+    }
+
+    /// Of the pairs connected in the truth, the share that is so in the model; 1 if there are none.
+    pub fn recall(&self) -> f64 {
+        if self.pairs[1] == 0 { 1.0 } else { share(self.pairs[0], self.pairs[1]) }
+    }
+}
+
 /// Pairs of equal entries.
 fn pairs<T: Ord>(mut groups: Vec<T>) -> u64 {
     groups.sort_unstable();
     let sizes = groups.chunk_by(|a, b| a == b).map(|group| group.len() as u64);
     sizes.map(|size| size * (size - 1) / 2).sum()
 }
-
-#[cfg(test)]
-#[path = "shape_tests.rs"]
-mod tests;

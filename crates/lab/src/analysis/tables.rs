@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Analyses, Analysis, BeyondCounting, Chain, Credit, PointerStudy};
-use crate::{Group, Table, groups};
+use crate::collection::{Group, Table, groups};
 
 /// The tasks there are analyses of, in the order of [`Task::names`](pgn_structures::Task::names).
 pub fn tasks(analyses: &Analyses) -> Vec<&str> {

@@ -3,14 +3,17 @@
 use std::collections::HashSet;
 
 use pgn_engine::{MachineNet, MachineSettings, Parameters, Trainer};
-use pgn_machines::{Action, Machine, View, programs};
+use pgn_machines::{Action, Machine, Trial, View, programs};
 use pgn_structures::{Task, did_you_mean};
 
 use super::{Learner, LearnerState, Network, Tested, options};
+use pgn_runs::{RunDir, Stop};
+
 use crate::{
-    Best, Decay, EpochLosses, Error, Evaluation, MachineConfig, Result, RunDir, Stop, ViewCounts,
-    ViewsRight, batches,
+    Decay, Error, MachineConfig, Result, ViewCounts, batches,
+    learner::{Best, Evaluation, ViewsRight},
     machine::{MACHINE_MODEL, MachineRun, Mode},
+    metrics::EpochLosses,
 };
 
 impl Network for MachineSettings {
@@ -19,34 +22,44 @@ impl Network for MachineSettings {
     fn preset(model: &str) -> Result<MachineSettings> {
         match model {
             MACHINE_MODEL => Ok(MachineSettings::default()),
-            _ => Err(Error::Config(format!("model is {model}; expected {MACHINE_MODEL}"))),
+            _ => Err(Error::config(format!("model is {model}; expected {MACHINE_MODEL}"))),
         }
     }
 
     fn adjust_defaults(config: &mut MachineConfig) {
-        config.epochs = 800;
+        config.epochs = 1_600;
         config.learning_rate = 0.01;
         config.decay = Decay::Cosine;
         config.final_fraction = 0.0;
         config.clip = 0.0;
         config.batch = 64;
         config.evaluate_every = 20;
-        config.data.consistent = true;
+        config.data.ops = vec![900];
+        config.data.sequences = 100;
     }
 
     fn adapt(_: &mut MachineConfig, _: Option<&Task>) -> Result<()> {
         Ok(())
     }
 
-    fn settle(_: &mut MachineConfig, _: Option<&Task>, _: [bool; 3], _: bool) -> Result<()> {
+    /// Rare views are those of trees that many operations have made.
+    fn settle(
+        config: &mut MachineConfig,
+        _: Option<&Task>,
+        [_, ops_given, _]: [bool; 3],
+        _: bool,
+    ) -> Result<()> {
+        if !ops_given {
+            config.data.ops = config.data.nodes.iter().map(|n| n.saturating_mul(45)).collect();
+        }
         Ok(())
     }
 
     fn validate(config: &MachineConfig) -> Result<()> {
-        let invalid = |what: &str| Err(Error::Config(what.to_owned()));
+        let invalid = |what: &str| Err(Error::config(what.to_owned()));
         config.network.check()?;
         if config.model != MACHINE_MODEL {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "model is {}; expected {MACHINE_MODEL}",
                 config.model
             )));
@@ -102,7 +115,7 @@ impl MachineConfig {
     /// The program with its lenses.
     pub fn machine(&self) -> Result<Machine> {
         let Some(program) = programs::named(&self.task) else {
-            return Err(Error::Config(format!(
+            return Err(Error::config(format!(
                 "there is no program '{}' for model {MACHINE_MODEL}; expected one of {}{}",
                 self.task,
                 programs::NAMES.join(", "),
@@ -127,7 +140,14 @@ fn views_of(config: &MachineConfig, machine: &Machine) -> Result<Views> {
     let sizes = config.data.nodes.len();
     for (index, (&nodes, &ops)) in config.data.nodes.iter().zip(&config.data.ops).enumerate() {
         let share = (config.data.sequences + sizes - 1 - index) / sizes;
-        let pairs = machine.sampled_traces(share as u64, nodes, ops, config.seed)?;
+        let trial = Trial { sequences: share as u64, nodes, operations: ops, seed: config.seed };
+        // A view that is not consistent is best explained by the clause that excludes it.
+        let pairs = machine.sampled_traces(trial).or_else(|error| {
+            if matches!(error, pgn_machines::Error::Undefined { .. }) {
+                machine.test_assumptions(trial)?;
+            }
+            Err(error)
+        })?;
         met.extend(pairs.into_iter().filter(|pair| seen.insert(pair.0.clone())));
     }
     let consistent = machine.consistent();
@@ -136,7 +156,7 @@ fn views_of(config: &MachineConfig, machine: &Machine) -> Result<Views> {
         train.extend(consistent.iter().filter(|pair| seen.insert(pair.0.clone())).cloned());
     }
     if train.is_empty() {
-        return Err(Error::Config("no view was met: there is nothing to train on".into()));
+        return Err(Error::config("no view was met: there is nothing to train on"));
     }
     Ok(Views { met, consistent: consistent.to_vec(), train })
 }
@@ -208,7 +228,8 @@ impl Learner for MachineLearner<'_> {
         };
         let batch: Vec<_> = places.into_iter().map(pair).collect();
         self.trainer.set_learning_rate(learning_rate)?;
-        Ok((&self.trainer.step(&batch)?).into())
+        let losses = self.trainer.step(&batch)?;
+        Ok(EpochLosses::new(losses.iter(), losses.total))
     }
 
     fn evaluate(&mut self) -> Result<Evaluation> {

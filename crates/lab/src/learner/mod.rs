@@ -7,6 +7,7 @@
 //!
 //! The loop around them is [`train`](crate::train()): there is one.
 
+mod best;
 mod machine;
 mod model;
 
@@ -16,9 +17,11 @@ use pgn_engine::{Parameters, TrainerOptions, TrainerState};
 use pgn_structures::Task;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{
-    Best, ConfigOf, EpochLosses, Evaluation, Result, RunDir, Scores, Stop, TestScores, ViewCounts,
-};
+use pgn_runs::{RunDir, Stop};
+
+use crate::{ConfigOf, Result, Scores, TestScores, ViewCounts, metrics::EpochLosses};
+
+pub use best::{Best, Evaluation, ViewsRight};
 
 /// The `[network]` table of a config: which kind of network learns, and how.
 pub trait Network: Clone + Debug + PartialEq + Serialize + DeserializeOwned {

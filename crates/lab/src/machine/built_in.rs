@@ -41,7 +41,7 @@ pub fn files(name: &str) -> Result<&'static Files> {
     let place = NAMES.iter().position(|known| *known == name);
     place.map(|place| &FILES[place]).ok_or_else(|| {
         let known = NAMES.join(", ");
-        Error::Request(format!(
+        Error::request(format!(
             "there is no built-in machine '{name}'; expected one of {known}{}",
             did_you_mean(name, NAMES)
         ))

@@ -1,10 +1,10 @@
 //! The certificate of a trained machine: its network equals its program on every consistent view.
 
 use pgn_engine::MachineNet;
-use pgn_machines::{Certificate, View, certify_on};
+use pgn_machines::{Certificate, Trial, View, certify_on};
 use serde::{Deserialize, Serialize};
 
-use super::MachineRun;
+use super::{MachineRun, ProofRecord};
 use crate::Result;
 
 /// `certificate.json`.
@@ -15,6 +15,9 @@ pub struct MachineCertificate {
     pub certificate: Certificate,
     /// The smallest lead of a decision over its runner-up, over all views.
     pub margin: f32,
+    /// What the checker found, if the network is right on all views.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofRecord>,
     /// The version of `pgn` that made it.
     pub pgn: String,
 }
@@ -22,6 +25,10 @@ pub struct MachineCertificate {
 impl MachineCertificate {
     pub(super) fn of(run: &MachineRun) -> Result<MachineCertificate> {
         let machine = run.machine();
+        for (sequences, nodes) in TRIED {
+            let trial = Trial { sequences, nodes, operations: 30, seed: run.config().seed };
+            machine.test_assumptions(trial)?;
+        }
         let pairs = machine.consistent();
         let views: Vec<&View> = pairs.iter().map(|(view, _)| view).collect();
         let predictions = run.net().predictions(&views)?;
@@ -29,9 +36,17 @@ impl MachineCertificate {
         let mut found = predictions.into_iter().map(|prediction| prediction.action);
         let mut certificate = certify_on(machine, pairs, |_| found.next().unwrap_or_default());
         certificate.weights = Some(hash(run.net()));
-        Ok(MachineCertificate { certificate, margin, pgn: env!("CARGO_PKG_VERSION").to_owned() })
+        let proof = certificate.certified.then(|| ProofRecord::of(run)).transpose()?;
+        if let Some(proof) = &proof {
+            certificate.statement = proof.statement.clone();
+        }
+        let pgn = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(MachineCertificate { certificate, margin, proof, pgn })
     }
 }
+
+/// Sequences and their nodes on which invariants are tested before a certificate is given.
+const TRIED: [(u64, usize); 3] = [(20, 3), (10, 8), (5, 20)];
 
 fn hash(net: &MachineNet) -> String {
     use sha2::{Digest, Sha256};

@@ -8,9 +8,14 @@ use pgn_structures::{Dataset, Node, Operation, Sampling, Sequence, SequenceStrea
 use rayon::prelude::*;
 
 use super::{Executor, MachineRun, Mode};
+use pgn_runs::Stop;
+
 use crate::{
-    Result, RolloutArrays, RolloutOf, Scores, Stop, Tally, TestConfig, TestScores, files,
-    stream::{Rolled, every_size, join},
+    Result, Scores, TestConfig, TestScores,
+    data::data_set,
+    evaluate::Tally,
+    evaluate::stream::{Rolled, every_size, join},
+    rollouts::{RolloutArrays, RolloutOf},
 };
 
 /// The logits of a machine, which does not hedge: an answer is 1 or 0, a node visited or not.
@@ -25,7 +30,7 @@ impl MachineRun {
             .unwrap_or_else(|_| unreachable!("nobody stops it"))
     }
 
-    /// The same, unless told to stop.
+    /// [`MachineRun::rollout`], unless told to stop.
     pub fn rollout_until(
         &self,
         executor: &Executor<'_>,
@@ -78,14 +83,23 @@ impl MachineRun {
         self.machine().program().node_pointer(store, node)
     }
 
+    /// Rolls out every sequence of a data set.
+    pub fn rollouts(
+        &self,
+        executor: &Executor<'_>,
+        set: &Dataset,
+        stop: Stop<'_>,
+    ) -> Result<Vec<Rollout>> {
+        let sequences: Vec<_> = set.sequences().collect();
+        let one = |&sequence: &Sequence<'_>| self.rollout_until(executor, sequence, stop);
+        sequences.par_iter().with_max_len(1).map(one).collect()
+    }
+
     /// Rolls out every sequence of a data-set file, and writes a rollout file: the same bytes in
     /// every mode.
     pub fn write_rollouts(&self, data: &Path, out: &Path, mode: Mode) -> Result<()> {
-        let set = files::data_set(data, &self.task()?)?;
-        let executor = self.executor(mode)?;
-        let sequences: Vec<_> = set.sequences().collect();
-        let rollouts: Vec<Rollout> =
-            sequences.par_iter().map(|&sequence| self.rollout(&executor, sequence)).collect();
+        let set = data_set(data, &self.task()?)?;
+        let rollouts = self.rollouts(&self.executor(mode)?, &set, Stop::NEVER)?;
         let config = self.config();
         let of = RolloutOf {
             task: &set.task,
@@ -99,7 +113,7 @@ impl MachineRun {
 
     /// The scores on a data-set file.
     pub fn test_file(&self, path: &Path, mode: Mode) -> Result<TestScores> {
-        let set = files::data_set(path, &self.task()?)?;
+        let set = data_set(path, &self.task()?)?;
         let executor = self.executor(mode)?;
         Ok(TestScores {
             nodes: set.nodes,

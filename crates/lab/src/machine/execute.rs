@@ -42,7 +42,7 @@ impl std::str::FromStr for Mode {
     fn from_str(name: &str) -> Result<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
             let known = Mode::ALL.map(Mode::name).join(", ");
-            Error::Request(format!("there is no mode '{name}'; expected one of {known}"))
+            Error::request(format!("there is no mode '{name}'; expected one of {known}"))
         })
     }
 }
@@ -72,7 +72,7 @@ impl MachineRun {
         let truth = self.machine().consistent();
         let wrong = table.iter().zip(truth).filter(|(ours, theirs)| ours.1 != theirs.1).count();
         if wrong > 0 {
-            return Err(Error::Request(format!(
+            return Err(Error::request(format!(
                 "{} differs from its program on {wrong} of {} consistent views, so it gets no \
                  certificate and is not compiled; `pgn certify` shows them",
                 self.name(),
@@ -152,7 +152,8 @@ impl Executor<'_> {
     fn action(&self, view: &View) -> Action {
         match self.table.get(view) {
             Some(action) => action.clone(),
-            // A view of the machine always fits; an empty action would be refused.
+            // Only without a table: the machine asks for views that are in it, and an empty action
+            // would be refused.
             None => self.run.net().predict(view).unwrap_or_default(),
         }
     }

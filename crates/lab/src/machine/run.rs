@@ -7,10 +7,9 @@ use pgn_machines::{Machine, programs};
 use pgn_structures::Task;
 
 use super::{MachineCertificate, built_in};
-use crate::{
-    Error, MachineConfig, Result, Results, config::is_machine, files, is_finished, json_checksum,
-    run::check_is_run,
-};
+use pgn_runs::{files, files::is_finished, json_checksum};
+
+use crate::{Error, MachineConfig, Result, Results, config::is_machine, run::check_is_run};
 
 /// A trained machine: program, network and how it was trained.
 ///
@@ -80,6 +79,22 @@ impl MachineRun {
         Ok(MachineRun { config, machine, net, certificate })
     }
 
+    /// The proof in its directory, which must be this machine's.
+    pub fn proof_in(&self, dir: &Path) -> Result<Vec<u8>> {
+        let path = dir.join(files::PROOF);
+        if !path.exists() {
+            return Err(Error::file(&path, "it is missing; `pgn certify` writes it"));
+        }
+        let bytes = files::read(&path)?;
+        match bytes == self.proof() {
+            true => Ok(bytes),
+            false => Err(Error::file(
+                &path,
+                "it is not the proof of the machine beside it; run `pgn certify` again",
+            )),
+        }
+    }
+
     /// A machine that comes with this program.
     pub fn built_in(name: &str) -> Result<MachineRun> {
         let found = built_in::files(name)?;
@@ -144,9 +159,11 @@ impl MachineRun {
         MachineCertificate::of(self)
     }
 
-    /// The same, written to `certificate.json` in a run directory.
+    /// [`MachineRun::certify`], written to `certificate.json` in a run directory, with
+    /// `proof.safetensors` beside it.
     pub fn certify_in(&self, dir: &Path) -> Result<MachineCertificate> {
         let certificate = self.certify()?;
+        files::write(&dir.join(files::PROOF), &self.proof())?;
         let path = dir.join(files::CERTIFICATE);
         files::write(&path, &json_checksum::add(files::json_bytes(&path, &certificate)?))?;
         Ok(certificate)
@@ -157,7 +174,7 @@ impl MachineRun {
     pub fn task(&self) -> Result<Task> {
         programs::build_in_tasks();
         Task::named(&self.config.task).map_err(|_| {
-            Error::Request(format!(
+            Error::request(format!(
                 "there are no data sets of {}: not all of its operations take one or two nodes",
                 self.config.task
             ))

@@ -1,12 +1,15 @@
 //! A machine against its program and against the classical structure, operation by operation.
 
-use pgn_engine::Move;
 use pgn_machines::Store;
 use pgn_structures::{Dataset, Node, Operation};
 use serde::Serialize;
 
 use super::{MachineRun, Mode};
-use crate::{Result, Step, Wrong, streams};
+use crate::{
+    Result,
+    story::{Step, story},
+    streams,
+};
 
 /// How a machine did on random sequences of all of its operations, with its program as the truth.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -80,28 +83,7 @@ impl MachineRun {
         let set =
             Dataset::from_operations(&self.task()?, priorities.len(), priorities, operations)?;
         let truth = set.sequence(0);
-        let rollout = self.rollout(&self.executor(mode)?, truth);
-        let nodes = priorities.len();
-        let mut before: Vec<Node> = (0..nodes as Node).collect();
-        let pointers = rollout.pointers.unwrap_or_default();
-        let mut steps = Vec::with_capacity(operations.len());
-        for (t, (&logit, after)) in
-            rollout.query_logits.iter().zip(pointers.chunks_exact(nodes)).enumerate()
-        {
-            let moved = (0..).zip(before.iter().zip(after)).filter(|(_, (from, to))| from != to);
-            let wrong =
-                (0..).zip(after.iter().zip(truth.pointers_after(t))).filter(|(_, (a, b))| a != b);
-            steps.push(Step {
-                operands: [operations[t].u, operations[t].v],
-                answer: u8::from(logit > 0.0),
-                confidence: 1.0 / (1.0 + (-logit.abs()).exp()),
-                truth: truth.answers[t],
-                moved: moved.map(|(node, (&from, &to))| Move { node, from, to }).collect(),
-                wrong: wrong.map(|(node, (&to, &truth))| Wrong { node, to, truth }).collect(),
-            });
-            before.copy_from_slice(after);
-        }
-        Ok(steps)
+        Ok(story(truth, &self.rollout(&self.executor(mode)?, truth)))
     }
 }
 

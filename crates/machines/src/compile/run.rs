@@ -160,7 +160,7 @@ impl Code {
                 }
             };
         }
-        Err(Error::Endless { steps: limit })
+        Err(Error::Endless { operation: "the compiled operation".to_owned(), steps: limit })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Disjoint-set union, section 3 of the paper: path compression, linking by priority.
 
-use crate::{Definition, Halt, Memory, Signature, invariants, names};
+use crate::{Definition, Halt, Memory, Signature, names};
 
 names! { usize FIELDS: UP = "up" }
 // `root` climbs, `s` is where a climb began, `x` is the root of u.
@@ -21,6 +21,7 @@ names! { u8 STATES:
 /// root: pointers and visited nodes are those of [`pgn_structures::Dsu`].
 pub fn dsu() -> Definition {
     let signature = Signature::new("dsu")
+        .version(3)
         .pointers(FIELDS)
         .registers(REGISTERS)
         .control(CONTROLS[GOAL], GOALS)
@@ -33,11 +34,39 @@ pub fn dsu() -> Definition {
         .operation("union", "start", &["u", "v"], &[("goal", "union")])
         .operation("same", "start", &["u", "v"], &[("goal", "same")])
         .operation("find", "start", &["u"], &[("goal", "find")]);
-    Definition::new(signature, step)
-        .invariant("following `up` from a node never leads back to it", |view| {
-            invariants::acyclic(view, &[UP], &[])
-        })
+    Definition::new(signature, step).clauses(CLAUSES)
 }
+
+const CLAUSES: &[&str] = &[
+    "acyclic up",
+    "u != nil",
+    "goal = union | same -> v != nil",
+    "goal = find -> v = nil",
+    "start: second = no",
+    "except start: root != nil",
+    "climb, compress: s reaches root",
+    "compress, found, link: root.up = nil",
+    "except start: second = yes -> x != nil",
+    "except start: second = yes -> x.up = nil",
+    "except start: second = yes -> goal != find",
+    "link: second = yes",
+    "link: goal != find",
+    // The sets are those of the roots …
+    "p reaches q -> p ~ q",
+    "p.up = nil and q.up = nil and p ~ q -> p = q",
+    // … in which the finds stay …
+    "except start: second = no -> root ~ u",
+    "except start: second = yes -> root ~ v",
+    "except start: second = yes -> x ~ u",
+    // … and of which the answers speak.
+    "yes: goal = union -> not u ~ v",
+    "yes: goal = union -> join u v",
+    "yes: goal = same -> u ~ v",
+    "no: goal = union -> u ~ v",
+    "no: goal = same -> not u ~ v",
+    "root: root ~ u",
+    "root: root.up = nil",
+];
 
 fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
     match state {

@@ -1,6 +1,6 @@
 //! Rooted forests: the trees that a link/cut tree models, with nothing in between.
 
-use crate::{Definition, Halt, Memory, Signature, invariants, names};
+use crate::{Definition, Halt, Memory, Signature, names};
 
 names! { usize FIELDS: UP = "up" }
 // `x` walks up, `below` is where it came from.
@@ -19,6 +19,7 @@ names! { u8 STATES:
 /// [`pgn_structures::RootedForest`]. Also `evert(u)` and `find_root(u)`.
 pub fn forest() -> Definition {
     let signature = Signature::new("forest")
+        .version(3)
         .pointers(FIELDS)
         .registers(REGISTERS)
         .control(CONTROLS[GOAL], GOALS)
@@ -31,11 +32,41 @@ pub fn forest() -> Definition {
         .requires("u != v", "u and v are the same node")
         .operation("evert", "start", &["u"], &[("goal", "other")])
         .operation("find_root", "start find", &["u"], &[("goal", "other")]);
-    Definition::new(signature, step)
-        .invariant("following `up` from a node never leads back to it", |view| {
-            invariants::acyclic(view, &[UP], &[])
-        })
+    Definition::new(signature, step).clauses(CLAUSES)
 }
+
+const CLAUSES: &[&str] = &[
+    "acyclic up",
+    "u != nil",
+    "goal = toggle -> v != nil",
+    "goal = toggle -> u != v",
+    "goal = other -> v = nil",
+    "start find: goal = other",
+    "turn, climb, link or cut: x != nil",
+    // The path from u to x is turned already, and apart from what is above x.
+    "turn: below = nil -> x = u",
+    "turn: below != nil -> below reaches u",
+    "turn: below != nil -> u.up = nil",
+    "turn: not below reaches p or not x reaches p",
+    "climb, link or cut: goal = toggle -> u.up = nil",
+    "climb, link or cut: goal = toggle -> v reaches x",
+    "link or cut: goal = toggle",
+    "link or cut: u != v",
+    "link or cut: x.up = nil",
+    // Connected nodes are those of one tree, but while the tree of u is in two parts.
+    "p reaches q -> p ~ q",
+    "except turn: p.up = nil and q.up = nil and p ~ q -> p = q",
+    "turn: p.up = nil and q.up = nil and p ~ q -> p = q or p = u or q = u",
+    "turn: below = nil and p.up = nil and q.up = nil and p ~ q -> p = q",
+    "turn: x ~ u",
+    "climb: goal = other -> x ~ u",
+    "no: not u ~ v",
+    "no: join u v",
+    "yes: u ~ v",
+    "yes: split v",
+    "root: x ~ u",
+    "root: x.up = nil",
+];
 
 fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
     match state {

@@ -2,7 +2,7 @@
 
 use pgn_structures::Node;
 
-use crate::{Call, Definition, Halt, Memory, Signature, invariants, names};
+use crate::{Call, Definition, Halt, Memory, Signature, names};
 
 names! { usize FIELDS: CHILD = "child", NEXT = "next" }
 names! { usize BITS: HELD = "held" }
@@ -14,9 +14,9 @@ names! { usize REGISTERS:
 names! { usize CONTROLS: PASS = "pass" }
 names! { u8 PASSES: INSERTION = "insertion", FIRST = "first", SECOND = "second" }
 names! { u8 STATES:
-    INSERT = "insert", MELD = "meld", MERGE = "merge", STORE = "store", POP = "pop",
+    INSERT = "insert", MELD = "meld", MERGE = "merge", MERGED = "merged", STORE = "store", POP = "pop",
     PAIR = "pair", STACK = "stack", UNSTACK = "unstack", NEXT_PAIR = "next pair",
-    DONE = "done", MINIMUM = "minimum", REFUSED = "refused",
+    DONE = "done", MINIMUM = "minimum",
 }
 
 /// How often a node is drawn again that cannot be inserted.
@@ -31,7 +31,7 @@ const RETRIES: usize = 8;
 /// Fredman, Sedgewick, Sleator and Tarjan 1986, *The pairing heap*.
 pub fn heap() -> Definition {
     let signature = Signature::new("heap")
-        .version(2)
+        .version(4)
         .pointers(FIELDS)
         .bits(BITS)
         .registers(REGISTERS)
@@ -39,7 +39,6 @@ pub fn heap() -> Definition {
         .states(STATES)
         .halt("done", Halt::Done)
         .halt("minimum", Halt::Node(X as u8))
-        .refuse("refused", "x is in a heap already")
         .operation("insert", "insert", &["heap", "x"], &[])
         .requires("heap != x", "heap and x are the same node")
         .requires("x.held = 0", "x is in a heap already")
@@ -52,18 +51,14 @@ pub fn heap() -> Definition {
         .requires("heap.held = 0", "heap is itself in a heap")
         .requires("x.held = 0", "x is in a heap");
     Definition::new(signature, step)
-        .invariant("no two of the fields `child` and `next` point to the same node", |view| {
-            invariants::unshared(view, &[CHILD, NEXT])
-        })
-        .invariant("following `child` and `next` never leads back to a node", |view| {
-            invariants::acyclic(view, &[], &[CHILD, NEXT])
-        })
+        .clauses(CLAUSES)
         .about(
             "Pairing heap",
             "pairing heap: insert a node, pop the least, meld two heaps",
             ["refused, or empty", "done, or the least node"],
         )
         // Nodes 0 and 1 are heaps.
+        .handles(2)
         .sampled_by(|store, rng| {
             let others = (store.len() as Node).saturating_sub(2);
             let (heap, mut x) = (rng.below(2), 2 + rng.below(others));
@@ -81,20 +76,65 @@ pub fn heap() -> Definition {
         })
 }
 
+const CLAUSES: &[&str] = &[
+    "tree child, next",
+    // What is held is in a heap; heaps and free nodes are above or beside nothing.
+    "p.child = c -> c.held = 1",
+    "p.next = c -> c.held = 1",
+    "p.held = 0 -> p.next = nil",
+    "p.held = 0 and q reaches p -> q = p",
+    "p.held = 0 and p.child = c -> c.next = nil",
+    "heap != nil",
+    "heap.held = 0",
+    "insert, meld: x != nil",
+    "insert, meld: x != heap",
+    "insert, meld: x.held = 0",
+    "insert: x.child = nil",
+    "insert, meld: pass = insertion",
+    "pop, pair, stack, unstack: pass = first",
+    "next pair: pass = second",
+    "except insert, meld, pop: heap.child = nil",
+    // a, b, list and pairs are trees of their own, or the first of a list of them.
+    "merge, merged, stack: a != nil",
+    "merge: b != nil",
+    "merge: a != b",
+    "merge, merged, store, stack, next pair: a = nil or a.held = 1",
+    "merge, merged, store, stack, next pair: a = nil or a.next = nil",
+    "merge, merged, store, stack, next pair: p reaches a -> p = a",
+    "merge: b.held = 1",
+    "merge: b.next = nil",
+    "merge: p reaches b -> p = b",
+    "except insert, meld, pop: list = nil or list.held = 1",
+    "except insert, meld, pop: p reaches list -> p = list",
+    "merge, merged, stack: list = nil or list != a",
+    "merge: list = nil or list != b",
+    "unstack, next pair: list = nil",
+    "merge, merged: pass = first or list = nil",
+    "except insert, meld, pop: pairs = nil or pairs.held = 1",
+    "except insert, meld, pop: p reaches pairs -> p = pairs",
+    "merge, merged, stack, next pair: pairs = nil or pairs != a",
+    "merge: pairs = nil or pairs != b",
+    "pair, merge, merged, stack: pairs = nil or pairs != list",
+    "merge, merged: pass = insertion -> pairs = nil",
+    "pop: list = nil",
+    "pop: pairs = nil",
+    "insert, meld: list = nil",
+    "insert, meld: pairs = nil",
+    "next pair: a = nil -> pairs = nil",
+    "store: pairs = nil",
+    "store: pass != first",
+    "stack, next pair, merge, merged: heap != a",
+];
+
 fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
     match state {
         INSERT | MELD => {
             let (heap, x) = (m.register(HEAP)?, m.register(X)?);
-            if heap == x {
-                return None;
-            }
             let root = m.pointer(heap, CHILD);
             let tree = if state == MELD {
                 let tree = m.pointer(x, CHILD);
                 m.set_pointer(x, CHILD, None);
                 tree
-            } else if m.bit(x, HELD) {
-                return Some(REFUSED);
             } else {
                 m.toggle(x, HELD);
                 m.visit(x);
@@ -108,10 +148,6 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
         // The tree of greater key becomes the first child of the other, which a then holds.
         MERGE => {
             let (a, b) = (m.register(A)?, m.register(B)?);
-            let pass = m.control(PASS);
-            if a == b {
-                return None;
-            }
             let (top, under) = if m.less(b, a) { (b, a) } else { (a, b) };
             let first = m.pointer(top, CHILD);
             m.set_pointer(under, NEXT, first);
@@ -119,8 +155,9 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             m.set_register(A, Some(top));
             m.visit(a);
             m.visit(b);
-            Some([STORE, STACK, NEXT_PAIR][usize::from(pass)])
+            Some(MERGED)
         }
+        MERGED => Some([STORE, STACK, NEXT_PAIR][usize::from(m.control(PASS))]),
         STORE => {
             let (heap, a) = (m.register(HEAP)?, m.register(A));
             m.set_pointer(heap, CHILD, a);

@@ -2,7 +2,7 @@
 
 use pgn_structures::Node;
 
-use super::tree::{FIELDS, LEFT, RIGHT, UP, over_trees, parent, rotate};
+use super::tree::{self, FIELDS, LEFT, RIGHT, UP, parent, rotate};
 use crate::{Definition, Halt, Memory, Signature, names};
 
 names! { usize BITS: FLIP = "flip" }
@@ -18,7 +18,7 @@ names! { u8 CONTEXTS:
     LINK_U = "link u", LINK_V = "link to v", CONNECTED_U = "connected u", CONNECTED_V = "connected v",
     PATH_U = "path: evert u", PATH_V = "path: expose v", ADD_U = "add", SET_U = "set value",
 }
-names! { u8 RETURNS: FIRST = "first", ABOVE = "path-parent", AGAIN = "again" }
+names! { u8 RETURNS: FIRST = "first", ABOVE = "path-parent", AGAIN = "again", WALKING = "walk" }
 names! { u8 STATES:
     // How operations start.
     START = "start", ORDER = "order", START_LINK = "start link",
@@ -26,11 +26,13 @@ names! { u8 STATES:
     HEAD = "splay", RELEASE_G = "release grandparent", RELEASE_P = "release parent",
     RELEASE_S = "release node", CHOOSE = "choose rotation", FIRST_ROTATION = "first rotation",
     ROTATION = "rotation", END = "release at the end",
+    BACK = "splayed",
     // Expose(t).
     CUT_OFF = "cut off deeper", CLIMB = "climb", JOIN = "join",
     // What comes after an expose.
     TURN = "turn", TURN_LAST = "turn and end", WALK = "walk left", FOUND = "root found",
-    NEXT_V = "go on with v", COMPARE = "compare root", CUT = "cut", ATTACH = "attach", CHECK_ROOT = "check root", LINK = "link",
+    NEXT_V = "go on with v", COMPARE = "compare root", CUT = "cut",
+    CUT_DONE = "after cut", CHECK_ROOT = "check root", LINK = "link", LINKED = "after link",
     CONNECTED = "connected", PATH = "path", CHANGE = "change value",
     // Answers.
     NO = "no", YES = "yes", DONE = "done", ROOT = "root", SAME_NODE = "same node",
@@ -57,7 +59,7 @@ names! { u8 STATES:
 /// A node that goes down in a rotation is pulled at once; one that goes up, when its splay ends.
 pub fn lct() -> Definition {
     let signature = Signature::new("lct")
-        .version(2)
+        .version(4)
         .pointers(FIELDS)
         .values(&["left", "right"])
         .bits(BITS)
@@ -83,8 +85,113 @@ pub fn lct() -> Definition {
         .operation("path_aggregate", "start", &["u", "v"], &[("context", "path: evert u")])
         .operation("add", "start", &["u"], &[("context", "add")])
         .operation("set_value", "start", &["u"], &[("context", "set value")]);
-    over_trees(signature, step)
+    Definition::new(signature, step)
+        .clauses(tree::CLAUSES)
+        .clauses(CLAUSES)
+        .clauses(tree::double_rotation("x", ""))
 }
+
+const CLAUSES: &[&str] = &[
+    "u != nil",
+    r#"context != evert | "find root" | "expose root" | cut | add | "set value" -> v != nil"#,
+    r#"except order: context = "toggle: evert u" | "toggle: find root of v" | "toggle: expose root"
+       | "toggle: cut v" | "toggle: link u" | "toggle: link to v" -> u != v"#,
+    r#"except start link: context = "link u" | "link to v" -> u != v"#,
+    // Where which operation can be.
+    r#"start: context = cut | "connected u" | "find root" | evert | "path: evert u" | add | "set value""#,
+    r#"order: context = "toggle: evert u""#,
+    r#"start link: context = "link u""#,
+    r#"turn: context = "toggle: evert u" | "path: evert u""#,
+    "turn and end: context = evert",
+    r#"release at the end, splayed: return = walk -> context = "toggle: find root of v" | "find root""#,
+    r#"walk left, root found: context = "toggle: find root of v" | "find root""#,
+    r#"go on with v: context = "toggle: evert u" | "path: evert u" | "connected u" | "link u" | "toggle: link u""#,
+    r#"compare root: context = "toggle: expose root""#,
+    r#"cut, after cut: context = cut | "toggle: cut v""#,
+    r#"check root: context = "link u" | "toggle: link u""#,
+    r#"link, after link: context = "link to v" | "toggle: link to v""#,
+    r#"connected: context = "connected v""#,
+    r#"path: context = "path: expose v""#,
+    r#"change value: context = add | "set value""#,
+    // t is exposed and s splayed: first t itself, then the path-parents of t, each followed by t.
+    "except start, order, start link: t != nil",
+    "except start, order, start link: s != nil",
+    "cut off deeper: return = first",
+    "climb: return = first | again",
+    "join: return = path-parent",
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation, release at the end, splayed, cut off deeper, climb: return = first | again -> s = t",
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation: return != walk",
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation, release at the end, splayed, join: return = path-parent -> t.up = s",
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation, release at the end, splayed, join: return = path-parent -> s.left != t",
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation, release at the end, splayed, join: return = path-parent -> s.right != t",
+    // What a splay has found above s.
+    "release grandparent, release parent, release node, choose rotation, rotation: s.up != nil",
+    "release grandparent, release parent, release node, choose rotation, rotation:
+     s.up = p -> p.left = s or p.right = s",
+    "release grandparent: s.up = p -> p.up != nil",
+    "release grandparent: s.up = p and p.up = g -> g.left = p or g.right = p",
+    "first rotation: x.left = s or x.right = s or x = s",
+    "first rotation: x.up != nil",
+    "first rotation: x.up = p -> p.left = x or p.right = x",
+    "first rotation: x = s and s.up = p -> p.up != nil",
+    "first rotation: x = s and s.up = p and p.up = g -> g.left = p or g.right = p",
+    "release at the end, splayed, join: return != walk and s.up = p -> p.left != s",
+    "release at the end, splayed, join: return != walk and s.up = p -> p.right != s",
+    "cut off deeper, climb: t.up = p -> p.left != t",
+    "cut off deeper, climb: t.up = p -> p.right != t",
+    r#"context = "toggle: link to v" | "link to v" -> t = v"#,
+    "link: v.up = nil",
+    // Once what is deeper than t is cut off, nothing is, and t is not turned.
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation, release at the end, splayed: return = path-parent | again -> t.right = nil",
+    "splay, release grandparent, release parent, release node, choose rotation, first rotation,
+     rotation, release at the end, splayed: return = path-parent | again -> t.flip = 0",
+    "release at the end: return = again -> s.right = nil",
+    "release at the end: return = again -> s.flip = 0",
+    "climb, join, turn, turn and end, check root: t.right = nil",
+    "cut off deeper, climb, join, turn, turn and end, check root: t.flip = 0",
+    "join: s.flip = 0",
+    "join: s.right != t",
+    // The path-parent that t was joined to is a root of its splay tree, and not turned.
+    "release grandparent, first rotation: return != again",
+    "splay, release parent, release node, choose rotation, rotation:
+     return = again and s.up = p and p.right = s -> p.flip = 0",
+    "splay, release parent, release node, choose rotation, rotation, release at the end:
+     return = again and s.up = p -> p.left != s",
+    "splay, release parent, release node, choose rotation, rotation:
+     return = again and s.up = p and p.right = s and p.up = g -> g.left != p",
+    "splay, release parent, release node, choose rotation, rotation:
+     return = again and s.up = p and p.right = s and p.up = g -> g.right != p",
+    r#"root: context = "expose root" -> t.up = nil"#,
+    "compare root: u != v",
+    "splayed: s.flip = 0",
+    "splay, release parent, release node, choose rotation, rotation, release at the end, splayed:
+     return = again -> s.left != nil or s.up != nil",
+    "splay, release parent, release node, choose rotation, rotation, release at the end, splayed:
+     return = again and s.up = p -> p.right = s or s.left != nil",
+    r#"check root, go on with v: context = "link u" | "toggle: link u" -> u.up = nil"#,
+    r#"check root, go on with v: context = "link u" | "toggle: link u" -> u.right = nil"#,
+    r#"check root, go on with v: context = "link u" | "toggle: link u" -> u.flip = 0"#,
+    r#"go on with v: context = "link u" | "toggle: link u" -> u.left = nil"#,
+    r#"go on with v: context = "link u" | "toggle: link u" -> u != v"#,
+    "check root: u != v",
+    "check root: t.up = nil",
+    r#"except start link: context = "link u" | "toggle: link u" -> t = u"#,
+    "link: u != v",
+    // Exposed, the root u is alone in its splay tree until v is joined to it, right above it.
+    r#"except after link: context = "toggle: link to v" | "link to v" -> u.up = nil or u.up = t"#,
+    r#"except after link: context = "toggle: link to v" | "link to v" -> u.up = t or u.left = nil"#,
+    r#"except after link: context = "toggle: link to v" | "link to v" -> u.up = t or u.right = nil or u.right = t"#,
+    r#"except after link: context = "toggle: link to v" | "link to v" -> u.up = t or u.right = nil or return = again"#,
+    r#"except after link: context = "toggle: link to v" | "link to v" -> u.up = t or u.flip = 0"#,
+    r#"except after link: context = "toggle: link to v" | "link to v" -> u.up = nil or t.up = nil"#,
+    "link: u.up = nil or u.up = v",
+];
 
 fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
     match state {
@@ -111,7 +218,7 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             let (u, v) = (m.register(U)?, m.register(V)?);
             if u == v { Some(SAME_NODE) } else { expose(m, u) }
         }
-        HEAD..=END => splay(state, m),
+        HEAD..=BACK => splay(state, m),
         CUT_OFF => {
             let t = m.register(T)?;
             if let Some(right) = m.pointer(t, RIGHT) {
@@ -132,17 +239,13 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             Some(match context {
                 TOGGLE_EVERT | PATH_U => TURN,
                 EVERT => TURN_LAST,
-                TOGGLE_FIND | FIND => {
-                    m.set_register(X, Some(t));
-                    WALK
-                }
+                TOGGLE_FIND | FIND => WALK,
                 TOGGLE_ROOT => COMPARE,
                 TOGGLE_CUT | CUT_U => CUT,
-                TOGGLE_U | CONNECTED_U => NEXT_V,
-                TOGGLE_V => ATTACH,
+                CONNECTED_U => NEXT_V,
                 FIND_ROOT => ROOT,
-                LINK_U => CHECK_ROOT,
-                LINK_V => LINK,
+                LINK_U | TOGGLE_U => CHECK_ROOT,
+                LINK_V | TOGGLE_V => LINK,
                 PATH_V => PATH,
                 ADD_U | SET_U => CHANGE,
                 _ => CONNECTED,
@@ -173,24 +276,25 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
         }
         // The middle of Find-Root: to the shallowest node of the path.
         WALK => {
-            let x = m.register(X)?;
-            let Some(left) = m.pointer(x, LEFT) else { return Some(FOUND) };
-            release(m, left);
-            m.set_register(X, Some(left));
-            Some(WALK)
+            let s = m.register(S)?;
+            let Some(left) = m.pointer(s, LEFT) else { return Some(FOUND) };
+            m.set_register(S, Some(left));
+            m.set_control(RETURN, WALKING);
+            Some(END)
         }
         // It is exposed, so that asking again is cheap.
         FOUND => {
-            let (x, context) = (m.register(X)?, m.control(CONTEXT));
+            let (s, context) = (m.register(S)?, m.control(CONTEXT));
             m.set_control(CONTEXT, if context == FIND { FIND_ROOT } else { TOGGLE_ROOT });
-            expose(m, x)
+            expose(m, s)
         }
         NEXT_V => {
             let v = m.register(V)?;
             let next = match m.control(CONTEXT) {
                 TOGGLE_EVERT => TOGGLE_FIND,
-                TOGGLE_U => TOGGLE_V,
                 PATH_U => PATH_V,
+                LINK_U => LINK_V,
+                TOGGLE_U => TOGGLE_V,
                 _ => CONNECTED_V,
             };
             m.set_control(CONTEXT, next);
@@ -208,29 +312,29 @@ fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
             m.visit(left);
             m.set_pointer(t, LEFT, None);
             m.pull(t);
-            Some(if m.control(CONTEXT) == CUT_U { DONE } else { YES })
+            Some(CUT_DONE)
         }
-        ATTACH => {
-            let (u, v) = (m.register(U)?, m.register(V)?);
-            attach(m, u, v)?;
-            Some(NO)
-        }
+        CUT_DONE => Some(if m.control(CONTEXT) == CUT_U { DONE } else { YES }),
         CHECK_ROOT => {
-            let (u, v) = (m.register(U)?, m.register(V)?);
-            if m.pointer(u, LEFT).is_some() {
-                return Some(NOT_A_ROOT);
-            }
-            m.set_control(CONTEXT, LINK_V);
-            expose(m, v)
+            let u = m.register(U)?;
+            Some(if m.pointer(u, LEFT).is_some() { NOT_A_ROOT } else { NEXT_V })
         }
+        // v becomes u's left child, unless exposing v has put u below it.
         LINK => {
             let (u, v) = (m.register(U)?, m.register(V)?);
             if m.pointer(u, UP).is_some() {
                 return Some(ALREADY);
             }
-            attach(m, u, v)?;
-            Some(DONE)
+            if u == v {
+                return None;
+            }
+            m.set_pointer(u, LEFT, Some(v));
+            m.set_pointer(v, UP, Some(u));
+            m.pull(u);
+            m.visit(v);
+            Some(LINKED)
         }
+        LINKED => Some(if m.control(CONTEXT) == LINK_V { DONE } else { NO }),
         // Exposing u left it without a pointer; only exposing v in its tree gives it one.
         CONNECTED => {
             let (u, v) = (m.register(U)?, m.register(V)?);
@@ -296,18 +400,20 @@ fn splay(state: u8, m: &mut dyn Memory) -> Option<u8> {
             m.pull(v);
             Some(HEAD)
         }
-        _ => {
+        END => {
             release(m, s);
-            // What comes next pulls s anyway, unless the expose goes on from it.
-            Some(match m.control(RETURN) {
-                FIRST => CUT_OFF,
-                ABOVE => JOIN,
-                _ => {
-                    m.pull(s);
-                    CLIMB
-                }
-            })
+            Some(BACK)
         }
+        // What comes next pulls s anyway, unless the expose goes on from it.
+        _ => Some(match m.control(RETURN) {
+            FIRST => CUT_OFF,
+            ABOVE => JOIN,
+            WALKING => WALK,
+            _ => {
+                m.pull(s);
+                CLIMB
+            }
+        }),
     }
 }
 
@@ -331,16 +437,4 @@ fn release(m: &mut dyn Memory, node: Node) {
             m.toggle(child, FLIP);
         }
     }
-}
-
-/// The end of `Link(u, v)`: v becomes u's left child.
-fn attach(m: &mut dyn Memory, u: Node, v: Node) -> Option<()> {
-    if u == v {
-        return None;
-    }
-    m.set_pointer(u, LEFT, Some(v));
-    m.set_pointer(v, UP, Some(u));
-    m.pull(u);
-    m.visit(v);
-    Some(())
 }

@@ -2,7 +2,7 @@
 
 use pgn_structures::Node;
 
-use super::tree::{FIELDS, LEFT, RIGHT, UP, over_trees, rotate};
+use super::tree::{self, FIELDS, LEFT, RIGHT, UP, rotate};
 use crate::{Call, Definition, Halt, Memory, Signature, names};
 
 // `s` is splayed, `first` is rotated first, `found` has the key of `x`.
@@ -27,6 +27,7 @@ const RETRIES: usize = 8;
 /// Sleator and Tarjan 1985, *Self-adjusting binary search trees*.
 pub fn splay() -> Definition {
     let signature = Signature::new("splay")
+        .version(3)
         .pointers(FIELDS)
         .registers(REGISTERS)
         .control(CONTROLS[GOAL], GOALS)
@@ -43,13 +44,17 @@ pub fn splay() -> Definition {
         .requires("tree.up = nil", "tree is itself in a tree")
         .operation("remove", "start", &["tree", "x"], &[("goal", "remove")])
         .requires("tree.up = nil", "tree is itself in a tree");
-    over_trees(signature, step)
+    Definition::new(signature, step)
+        .clauses(tree::CLAUSES)
+        .clauses(CLAUSES)
+        .clauses(tree::double_rotation("first", " and g.right = h"))
         .about(
             "Splay tree",
             "splay tree: insert, look for and remove keys of an ordered set",
             ["not in the tree, or there already", "in the tree, or inserted"],
         )
         // Node 0 is the tree.
+        .handles(1)
         .sampled_by(|store, rng| {
             let others = (store.len() as Node).saturating_sub(1);
             let (mut operation, mut x) = (rng.below(3) as usize, 1 + rng.below(others));
@@ -66,6 +71,90 @@ pub fn splay() -> Definition {
             Call::new(operation, &[0, x])
         })
 }
+
+const CLAUSES: &[&str] = &[
+    // Trees and nodes in no tree have no right child.
+    "p.up = nil -> p.right = nil",
+    // Every node knows its children, except while the right part x of a tree waits to be joined.
+    "no, yes, removed: c.up = p -> p.left = c or p.right = c",
+    "c.up = p -> p.left = c or p.right = c or goal = join",
+    "c.up = p -> p.left = c or p.right = c or x = c",
+    "take out, rightmost, splay, first rotation, rotation, arrived: goal = join -> not x reaches tree",
+    "tree.up = nil",
+    "start, descend: x != nil",
+    "start, descend: goal = insert -> x != tree",
+    "start, descend: goal = insert -> x.up = nil",
+    "start, descend: goal = insert -> x.left = nil",
+    "start, descend, take out: goal != join",
+    "rightmost, joined: goal = join",
+    "except start: s != tree",
+    "except start: s reaches tree",
+    "except start: s.up != nil",
+    "except start: tree.left != nil",
+    "first rotation: first = s or s.up = first",
+    "first rotation: first.up != nil",
+    "first rotation: first.up = p -> p.up != nil",
+    "first rotation: first.up = p and p.up = g -> g.left = p or g.right = p",
+    "rotation: s.up = p -> p.up != nil",
+    "rotation: s.up = p and p.up = g -> g.left = p or g.right = p",
+    "arrived: goal != join or s.right = nil",
+    "first rotation: first.up != tree",
+    "first rotation: first = s and s.up = p -> p.up != tree",
+    "rotation: s.up != tree",
+    "splay: s.up = tree -> tree.left = s",
+    "splay: s.up = p and p.up = tree -> tree.left = p",
+    "arrived, take out, joined: s.up = tree",
+    // What is joined hangs below s, the last node: s is reached by right turns only.
+    "except start, descend, take out: goal = join and s reaches c and c.up = p -> p = tree or p.right = c",
+    "splay, first rotation, rotation, arrived, joined: goal = join -> s.right = nil",
+    "joined: not x reaches tree",
+    "goal = join -> found != nil",
+    "goal = join -> x = nil or x.up != nil",
+    // Search order: what is below a node is less and below its left child, or greater and below its
+    // right child. Below a tree everything is below its left child.
+    "q reaches p and p.up != nil and q < p -> p.left != nil",
+    "q reaches p and p.up != nil and p < q -> p.right != nil",
+    "q reaches p and p.up != nil and q < p and p.left = c -> q reaches c",
+    "q reaches p and p.up != nil and p < q and p.right = c -> q reaches c",
+    "q reaches p and p.up != nil -> q = p or q < p or p < q",
+    "p.left = c and p.up != nil -> c < p",
+    "p.right = c -> p < c",
+    "r reaches q and q reaches p and p.up != nil and q < p -> r < p",
+    "r reaches q and q reaches p and p.up != nil and p < q -> p < r",
+    "no, yes, removed: q reaches p and p.up = nil -> q = p or p.left != nil",
+    "q reaches p and p.up = nil -> q = p or p.left != nil or goal = join",
+    "q reaches p and p.up = nil -> q = p or p.left != nil or q reaches x",
+    "no, yes, removed: q reaches p and p.up = nil and p.left = c -> q = p or q reaches c",
+    "q reaches p and p.up = nil and p.left = c -> q = p or q reaches c or goal = join",
+    "q reaches p and p.up = nil and p.left = c -> q = p or q reaches c or q reaches x",
+    // x belongs below s; what waits to be joined is greater than the tree.
+    "descend: s reaches p and p.up != nil and s < p -> x < p",
+    "descend: s reaches p and p.up != nil and p < s -> p < x",
+    "goal = join and q reaches x and p reaches tree -> p = tree or p < q",
+    // What is found has the key of x.
+    "start, descend: found = nil",
+    "splay, first rotation, rotation, arrived: goal = insert | contains | remove -> found = nil or not x < found",
+    "splay, first rotation, rotation, arrived: goal = insert | contains | remove -> found = nil or not found < x",
+    "splay, first rotation, rotation, arrived, take out: goal = contains | remove -> found = nil or found = s",
+    "take out: goal = remove",
+    "take out: found = s",
+    // No other key than those below s can be that of x, while s descends.
+    "descend: q reaches tree -> q = tree or q reaches s or q < x or x < q",
+    "splay, first rotation, rotation, arrived: goal = contains | remove and found = nil and q reaches tree
+     -> q = tree or q < x or x < q",
+    "splay, first rotation, rotation, arrived: goal = insert -> found != nil or x = s",
+    "no: goal = contains and q reaches tree -> q = tree or q < x or x < q",
+    "removed: goal = remove and q reaches tree -> q = tree or q < x or x < q",
+    "no: goal = insert -> found = nil or not x < found",
+    "no: goal = insert -> found = nil or not found < x",
+    "yes: goal = insert -> x reaches tree",
+    "yes: goal = contains -> found != nil",
+    "yes: goal = contains -> not x < found",
+    "yes: goal = contains -> not found < x",
+    "yes: goal = contains -> found reaches tree",
+    "goal = join -> x = nil or p.left != x",
+    "goal = join -> x = nil or p.right != x",
+];
 
 fn step(state: u8, m: &mut dyn Memory) -> Option<u8> {
     match state {

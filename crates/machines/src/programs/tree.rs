@@ -2,28 +2,42 @@
 
 use pgn_structures::Node;
 
-use crate::{Definition, Memory, Signature, invariants};
+use crate::Memory;
 
 pub(super) const UP: usize = 0;
 pub(super) const LEFT: usize = 1;
 pub(super) const RIGHT: usize = 2;
 pub(super) const FIELDS: &[&str] = &["up", "left", "right"];
 
-/// A program over nodes with the fields `up`, `left` and `right`.
-pub(super) fn over_trees(
-    signature: Signature,
-    step: fn(u8, &mut dyn Memory) -> Option<u8>,
-) -> Definition {
-    Definition::new(signature, step)
-        .invariant(
-            "a node is the left or right child of one node at most, and `up` of a child is its \
-             parent",
-            |view| invariants::inverse(view, UP, &[LEFT, RIGHT]),
-        )
-        .invariant(
-            "following `left` and `right`, or `up` backwards, never leads back to a node",
-            |view| invariants::acyclic(view, &[UP], &[LEFT, RIGHT]),
-        )
+/// What holds of trees whose children know their parents.
+pub(super) const CLAUSES: &[&str] = &[
+    "acyclic up",
+    "p.left = c -> c.up = p",
+    "p.right = c -> c.up = p",
+    "p.left = c -> p.right != c",
+];
+
+/// Where a double rotation is: `first` is the parent of s in a zig-zig and s itself in a zig-zag.
+/// What only follows from the other clauses helps the enumeration, which does not see s.
+///
+/// `above`, if anything, tells the node g above a double rotation from the one above a single one.
+pub(super) fn double_rotation(first: &str, above: &str) -> Vec<String> {
+    let mut clauses = Vec::new();
+    for (side, other) in [("left", "right"), ("right", "left")] {
+        for clause in [
+            "first rotation: F.up = p and p.SIDE = F -> F.SIDE = s or F = s",
+            "first rotation: F = s and F.up = p and p.SIDE = F and p.up = g -> g.OTHER = p",
+            "first rotation: F.up = p and p.SIDE = F and F.SIDE = nil -> p.up != nil",
+            "first rotation: F.up = p and p.SIDE = F and F.SIDE = nil and p.up = g -> g.OTHER = p",
+            "rotation: s.up = p and p.SIDE = s and p.up = g and g.right = p -> p.OTHER != nil or s.SIDE != nil",
+            "rotation: s.up = p and p.SIDE = s and p.up = g and g.left = pABOVE -> p.OTHER != nil or s.SIDE != nil",
+        ] {
+            let clause = clause.replace("SIDE", side).replace("OTHER", other);
+            let clause = clause.replace("ABOVE", above);
+            clauses.push(clause.replace('F', first));
+        }
+    }
+    clauses
 }
 
 /// The parent in the splay tree, which knows the node as a child.

@@ -1,7 +1,7 @@
 //! Writing a file so that nobody ever sees half of it.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,10 +25,7 @@ pub fn atomic_write_with(
 ) -> Result<()> {
     let path = path.as_ref();
     let fail = |cause| Error::Io { verb: "write", path: path.to_path_buf(), cause };
-    // A folder cannot be replaced by a file; better said before the work than after.
-    if path.is_dir() {
-        return Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")));
-    }
+    check_replaceable(path).map_err(fail)?;
     remove_stale(path);
     let (temporary, file) = Temporary::beside(path).map_err(fail)?;
     // On an error `temporary` removes its file when it is dropped.
@@ -39,6 +36,20 @@ pub fn atomic_write_with(
     #[cfg(unix)]
     let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
     Ok(())
+}
+
+/// Refuses what a file must not replace: a folder, a device, a pipe, a symbolic link.
+pub fn check_replaceable(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => {
+            Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"))
+        }
+        Ok(there) if !there.is_file() => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is not a regular file; expected one, or nothing",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -92,10 +103,10 @@ impl Temporary {
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
                         .push(temporary.path.clone());
-                    // Not every file system has locks; then nothing is ever taken for stale.
-                    let _ = file.try_lock();
-                    // Another writer may have taken it for stale before it was locked.
-                    if temporary.path.exists() {
+                    // Another writer may take it for stale before it is locked. Not every file
+                    // system has locks; there nothing is ever taken for stale.
+                    let locked = file.try_lock();
+                    if !matches!(locked, Err(TryLockError::WouldBlock)) && temporary.path.exists() {
                         return Ok((temporary, file));
                     }
                 }
@@ -127,7 +138,7 @@ fn prefix(path: &Path) -> Option<OsString> {
 }
 
 /// Removes temporary files of `path` that nobody is writing any more.
-fn remove_stale(path: &Path) {
+pub fn remove_stale(path: &Path) {
     let Some(prefix) = prefix(path) else { return };
     for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -137,72 +148,13 @@ fn remove_stale(path: &Path) {
         };
         // Process and number, so that a file of another name that begins alike is left alone.
         let is_ours = !rest.is_empty() && rest.iter().all(|&b| b.is_ascii_digit() || b == b'-');
-        if is_ours
-            && entry.file_type().is_ok_and(|kind| kind.is_file())
-            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
-        {
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let Ok(file) = File::open(entry.path()) else { continue };
+        // Locked until it is gone: its writer, who locks it too, makes another then.
+        if file.try_lock().is_ok() {
             let _ = fs::remove_file(entry.path());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-
-    #[test]
-    fn replaces_the_whole_file_and_leaves_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.bin");
-        atomic_write(&path, b"a longer first version").unwrap();
-        atomic_write(&path, b"second").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"second");
-        assert_eq!(names(folder.path()), ["a.bin"]);
-    }
-
-    #[test]
-    fn an_error_while_writing_keeps_the_old_file_and_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.bin");
-        atomic_write(&path, b"old").unwrap();
-        let error = atomic_write_with(&path, |file| {
-            file.write_all(b"half of it")?;
-            Err(io::Error::other("the disk is full"))
-        })
-        .unwrap_err();
-        assert!(error.to_string().contains("a.bin: the disk is full"), "{error}");
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(folder.path()), ["a.bin"]);
-    }
-
-    #[test]
-    fn what_a_killed_process_left_is_removed_by_the_next_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        // Nobody holds the first; a living writer holds the second; the third is another file's.
-        for name in [".a.bin.4711-0.tmp", ".a.bin.4712-3.tmp", ".a.bin.old.1-0.tmp"] {
-            fs::write(at(name), b"half").unwrap();
-        }
-        let writer = File::open(at(".a.bin.4712-3.tmp")).unwrap();
-        writer.lock().unwrap();
-        atomic_write(at("a.bin"), b"new").unwrap();
-        let mut left = names(folder.path());
-        left.sort();
-        assert_eq!(left, [".a.bin.4712-3.tmp", ".a.bin.old.1-0.tmp", "a.bin"]);
-    }
-
-    #[test]
-    fn folders_and_missing_folders_are_refused_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        for path in [folder.path().to_path_buf(), folder.path().join("none").join("a.bin")] {
-            let error = atomic_write(&path, b"").unwrap_err().to_string();
-            assert!(error.starts_with(&format!("cannot write {}: ", path.display())), "{error}");
-        }
-        assert!(names(folder.path()).is_empty());
     }
 }

@@ -5,6 +5,8 @@ mod atomic;
 mod regular;
 mod tensors;
 
-pub use atomic::{atomic_write, atomic_write_with, remove_temporaries};
+pub use atomic::{
+    atomic_write, atomic_write_with, check_replaceable, remove_stale, remove_temporaries,
+};
 pub use regular::read_regular;
 pub use tensors::{TensorReader, TensorWriter};

@@ -46,20 +46,3 @@ fn regular(metadata: &fs::Metadata, limit: u64) -> io::Result<()> {
     };
     Err(io::Error::new(io::ErrorKind::InvalidInput, trouble))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_regular_files_of_a_sensible_size_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.bin");
-        std::fs::write(&path, b"12345").unwrap();
-        assert_eq!(read_regular(&path, 5).unwrap(), b"12345");
-        let error = read_regular(&path, 4).unwrap_err().to_string();
-        assert!(error.ends_with("a.bin: it has 5 bytes; expected at most 4"), "{error}");
-        assert!(read_regular(folder.path(), 5).is_err());
-        assert!(read_regular(folder.path().join("none"), 5).is_err());
-    }
-}

@@ -36,70 +36,52 @@ pub struct TensorWriter<'a> {
     tensors: Vec<(String, Vec<usize>, Values<'a>)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Values<'a> {
-    F32(&'a [f32]),
-    F64(&'a [f64]),
-    U32(&'a [u32]),
-    U64(&'a [u64]),
-    U8(&'a [u8]),
+/// The types of elements: what a tensor holds, and a method of each for writer and reader.
+macro_rules! elements {
+    ($($element:ident $dtype:ident),*) => {
+        #[derive(Clone, Copy, Debug)]
+        enum Values<'a> {
+            $($dtype(&'a [$element]),)*
+        }
+
+        impl Values<'_> {
+            /// The type, bytes of an element, and how many there are.
+            fn layout(self) -> (Dtype, usize, usize) {
+                match self {
+                    $(Values::$dtype(all) => (Dtype::$dtype, size_of::<$element>(), all.len()),)*
+                }
+            }
+
+            /// In pieces of some kilobytes: no second copy of a large tensor in memory.
+            fn write(self, file: &mut dyn Write) -> io::Result<()> {
+                match self {
+                    $(Values::$dtype(all) => all.chunks(4096).try_for_each(|piece| {
+                        let bytes: Vec<u8> = piece.iter().flat_map(|v| v.to_le_bytes()).collect();
+                        file.write_all(&bytes)
+                    }),)*
+                }
+            }
+        }
+
+        impl<'a> TensorWriter<'a> {
+            $(#[doc = concat!("Adds a tensor of ", stringify!($element), ".")]
+            pub fn $element(&mut self, name: &str, shape: &[usize], values: &'a [$element]) {
+                debug_assert_eq!(shape.iter().product::<usize>(), values.len(), "shape of {name}");
+                self.tensors.push((name.to_string(), shape.to_vec(), Values::$dtype(values)));
+            })*
+        }
+
+        impl TensorReader {
+            $(#[doc = concat!("The tensor of ", stringify!($element), " of that name and shape.")]
+            pub fn $element(&self, name: &str, shape: &[usize]) -> Result<Vec<$element>> {
+                let bytes = self.data(name, Dtype::$dtype, shape)?.as_chunks().0;
+                Ok(bytes.iter().map(|&value| $element::from_le_bytes(value)).collect())
+            })*
+        }
+    };
 }
 
-impl Values<'_> {
-    fn dtype(self) -> Dtype {
-        match self {
-            Values::F32(_) => Dtype::F32,
-            Values::F64(_) => Dtype::F64,
-            Values::U32(_) => Dtype::U32,
-            Values::U64(_) => Dtype::U64,
-            Values::U8(_) => Dtype::U8,
-        }
-    }
-
-    fn len(self) -> usize {
-        match self {
-            Values::F32(values) => values.len(),
-            Values::F64(values) => values.len(),
-            Values::U32(values) => values.len(),
-            Values::U64(values) => values.len(),
-            Values::U8(values) => values.len(),
-        }
-    }
-
-    /// Element size in bytes.
-    fn width(self) -> usize {
-        match self {
-            Values::F64(_) | Values::U64(_) => 8,
-            Values::F32(_) | Values::U32(_) => 4,
-            Values::U8(_) => 1,
-        }
-    }
-
-    fn write(self, file: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Values::F32(values) => write_all(file, values, f32::to_le_bytes),
-            Values::F64(values) => write_all(file, values, f64::to_le_bytes),
-            Values::U32(values) => write_all(file, values, u32::to_le_bytes),
-            Values::U64(values) => write_all(file, values, u64::to_le_bytes),
-            Values::U8(values) => file.write_all(values),
-        }
-    }
-}
-
-/// Writes `values` in pieces of some kilobytes: no second copy of a large tensor in memory.
-fn write_all<T: Copy, const W: usize>(
-    file: &mut dyn Write,
-    values: &[T],
-    bytes: impl Fn(T) -> [u8; W],
-) -> io::Result<()> {
-    let mut buffer = Vec::with_capacity(4096 * W);
-    for piece in values.chunks(4096) {
-        buffer.clear();
-        buffer.extend(piece.iter().flat_map(|&value| bytes(value)));
-        file.write_all(&buffer)?;
-    }
-    Ok(())
-}
+elements!(f32 F32, f64 F64, u32 U32, u64 U64, u8 U8);
 
 impl<'a> TensorWriter<'a> {
     /// A file with nothing in it.
@@ -112,36 +94,6 @@ impl<'a> TensorWriter<'a> {
         self.metadata.insert(key.to_string(), value.to_string());
     }
 
-    /// Adds an f32 tensor.
-    pub fn f32(&mut self, name: &str, shape: &[usize], values: &'a [f32]) {
-        self.add(name, shape, Values::F32(values));
-    }
-
-    /// Adds an f64 tensor.
-    pub fn f64(&mut self, name: &str, shape: &[usize], values: &'a [f64]) {
-        self.add(name, shape, Values::F64(values));
-    }
-
-    /// Adds a u32 tensor.
-    pub fn u32(&mut self, name: &str, shape: &[usize], values: &'a [u32]) {
-        self.add(name, shape, Values::U32(values));
-    }
-
-    /// Adds a u64 tensor.
-    pub fn u64(&mut self, name: &str, shape: &[usize], values: &'a [u64]) {
-        self.add(name, shape, Values::U64(values));
-    }
-
-    /// Adds a u8 tensor.
-    pub fn u8(&mut self, name: &str, shape: &[usize], values: &'a [u8]) {
-        self.add(name, shape, Values::U8(values));
-    }
-
-    fn add(&mut self, name: &str, shape: &[usize], values: Values<'a>) {
-        debug_assert_eq!(shape.iter().product::<usize>(), values.len(), "shape of {name}");
-        self.tensors.push((name.to_string(), shape.to_vec(), values));
-    }
-
     /// Writes the file atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         atomic_write_with(path, |file| self.write(file))
@@ -151,7 +103,7 @@ impl<'a> TensorWriter<'a> {
     pub fn write(&self, file: &mut dyn Write) -> io::Result<()> {
         // Wide elements first, as other writers do, so that every tensor is aligned.
         let mut order: Vec<_> = self.tensors.iter().collect();
-        order.sort_by_key(|(_, _, values)| std::cmp::Reverse(values.width()));
+        order.sort_by_key(|(_, _, values)| std::cmp::Reverse(values.layout().1));
 
         // Put together by hand: the order of keys in a JSON map is up to a crate's features.
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
@@ -162,8 +114,8 @@ impl<'a> TensorWriter<'a> {
         }
         let mut start = 0;
         for (name, shape, values) in &order {
-            let end = start + values.len() * values.width();
-            let (name, dtype) = (quoted(name), values.dtype());
+            let (dtype, width, count) = values.layout();
+            let (name, end) = (quoted(name), start + count * width);
             let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
             entries.push(format!(
                 r#"{name}:{{"dtype":"{dtype}","shape":[{shape}],"data_offsets":[{start},{end}]}}"#
@@ -259,31 +211,6 @@ impl TensorReader {
         names
     }
 
-    /// The f32 tensor of that name and shape.
-    pub fn f32(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        Ok(values(self.data(name, Dtype::F32, shape)?, f32::from_le_bytes))
-    }
-
-    /// The f64 tensor of that name and shape.
-    pub fn f64(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
-        Ok(values(self.data(name, Dtype::F64, shape)?, f64::from_le_bytes))
-    }
-
-    /// The u32 tensor of that name and shape.
-    pub fn u32(&self, name: &str, shape: &[usize]) -> Result<Vec<u32>> {
-        Ok(values(self.data(name, Dtype::U32, shape)?, u32::from_le_bytes))
-    }
-
-    /// The u64 tensor of that name and shape.
-    pub fn u64(&self, name: &str, shape: &[usize]) -> Result<Vec<u64>> {
-        Ok(values(self.data(name, Dtype::U64, shape)?, u64::from_le_bytes))
-    }
-
-    /// The u8 tensor of that name and shape.
-    pub fn u8(&self, name: &str, shape: &[usize]) -> Result<Vec<u8>> {
-        Ok(self.data(name, Dtype::U8, shape)?.to_vec())
-    }
-
     fn data(&self, name: &str, dtype: Dtype, shape: &[usize]) -> Result<&[u8]> {
         let file = SafeTensors::deserialize(&self.bytes)
             .map_err(|source| self.error(format!("not a valid safetensors file: {source}")))?;
@@ -299,8 +226,4 @@ impl TensorReader {
         }
         Ok(tensor.data())
     }
-}
-
-fn values<T, const W: usize>(bytes: &[u8], value: impl Fn([u8; W]) -> T) -> Vec<T> {
-    bytes.as_chunks::<W>().0.iter().map(|&chunk| value(chunk)).collect()
 }

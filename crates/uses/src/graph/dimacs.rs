@@ -3,15 +3,17 @@
 //! Road networks of the ninth implementation challenge have every edge as two arcs. Both are
 //! kept, with numbers of their own; the second never enters a spanning forest.
 
+use std::io::BufRead;
+
 use pgn_structures::shown;
 
-use super::{Graph, announced, count, end, node, weight, wrong};
+use super::{Graph, Lines, announced, count, end, node, weight, wrong};
 use crate::{Error, Result};
 
-pub(super) fn parse(text: &str) -> Result<Graph> {
+pub(super) fn parse(mut lines: Lines<impl BufRead>) -> Result<Graph> {
     let mut graph = Graph::default();
     let mut header = None;
-    for (line, content) in text.lines().enumerate() {
+    while let Some((line, content)) = lines.next()? {
         let mut words = content.split_whitespace();
         match (words.next(), header) {
             (None | Some("c"), _) => {}

@@ -1,11 +1,13 @@
 //! Edge lists: `u v` or `u v weight` per line.
 
-use super::{Graph, end, node, weight};
+use std::io::BufRead;
+
+use super::{Graph, Lines, end, node, weight};
 use crate::Result;
 
-pub(super) fn parse(text: &str) -> Result<Graph> {
+pub(super) fn parse(mut lines: Lines<impl BufRead>) -> Result<Graph> {
     let mut graph = Graph::default();
-    for (line, content) in text.lines().enumerate() {
+    while let Some((line, content)) = lines.next()? {
         let content = content.trim();
         if content.is_empty() || content.starts_with(['#', '%']) {
             continue;

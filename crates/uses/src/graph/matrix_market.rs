@@ -1,13 +1,14 @@
 //! Matrix Market: sparse matrices as coordinates. Entry (i, j) is an edge between i and j.
 
+use std::io::BufRead;
+
 use pgn_structures::shown;
 
-use super::{Graph, announced, count, end, node, weight, wrong};
+use super::{Graph, Lines, announced, count, end, node, weight, wrong};
 use crate::{Error, Result};
 
-pub(super) fn parse(text: &str) -> Result<Graph> {
-    let mut lines = text.lines().enumerate();
-    let banner = lines.next().map_or("", |(_, banner)| banner).to_ascii_lowercase();
+pub(super) fn parse(mut lines: Lines<impl BufRead>) -> Result<Graph> {
+    let banner = lines.next()?.map_or("", |(_, banner)| banner).to_ascii_lowercase();
     let mut words = banner.split_whitespace();
     let (Some("%%matrixmarket"), Some("matrix"), Some("coordinate")) =
         (words.next(), words.next(), words.next())
@@ -25,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Graph> {
     };
     let mut graph = Graph::default();
     let mut size = None;
-    for (line, content) in lines {
+    while let Some((line, content)) = lines.next()? {
         let content = content.trim();
         if content.is_empty() || content.starts_with('%') {
             continue;

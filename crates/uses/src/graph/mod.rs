@@ -1,6 +1,10 @@
 //! Graphs from files: edge lists, DIMACS `.gr`, Matrix Market `.mtx` and CSV.
 
-use std::path::Path;
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    path::Path,
+};
 
 use pgn_structures::{Node, shown};
 
@@ -9,7 +13,10 @@ use crate::{Edge, Error, Result};
 mod csv;
 mod dimacs;
 mod edge_list;
+mod lines;
 mod matrix_market;
+
+use lines::Lines;
 
 /// An undirected graph with weights. Parallel edges and loops are kept: they have numbers too.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,25 +42,32 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the end of a file's name: `.gr`, `.mtx`, `.csv`; everything else is an edge list.
+    /// By the end of a file's name, in capitals or not: `.gr`, `.mtx`, `.mm`, `.csv`; everything
+    /// else is an edge list.
     pub fn of(path: &Path) -> Format {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("gr" | "col") => Format::Dimacs,
-            Some("mtx") => Format::MatrixMarket,
-            Some("csv") => Format::Csv,
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.unwrap_or_default().to_ascii_lowercase().as_str() {
+            "gr" | "col" => Format::Dimacs,
+            "mtx" | "mm" => Format::MatrixMarket,
+            "csv" => Format::Csv,
             _ => Format::EdgeList,
         }
     }
 }
 
 impl Graph {
-    /// Reads a file in the format of its name.
+    /// Reads a file in the format of its name. A file that begins as Matrix Market does is one.
     pub fn read(path: &Path) -> Result<Graph> {
         let named = |trouble: String| Error::File { file: path.display().to_string(), trouble };
-        let bytes = std::fs::read(path).map_err(|error| named(error.to_string()))?;
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|error| named(format!("it is not UTF-8 text ({error})")))?;
-        Graph::parse(text, Format::of(path)).map_err(|error| named(error.to_string()))
+        let file = File::open(path).map_err(|error| named(error.to_string()))?;
+        let mut reader = BufReader::new(file);
+        let beginning = reader.fill_buf().map_err(|error| named(error.to_string()))?;
+        let banner = beginning.get(..BANNER.len()).unwrap_or_default();
+        let format = match banner.eq_ignore_ascii_case(BANNER) {
+            true => Format::MatrixMarket,
+            false => Format::of(path),
+        };
+        Graph::parse_lines(reader, format).map_err(|error| named(error.to_string()))
     }
 
     /// From the text of a file.
@@ -67,12 +81,29 @@ impl Graph {
     /// # Ok::<(), pgn_uses::Error>(())
     /// ```
     pub fn parse(text: &str, format: Format) -> Result<Graph> {
-        match format {
-            Format::EdgeList => edge_list::parse(text),
-            Format::Dimacs => dimacs::parse(text),
-            Format::MatrixMarket => matrix_market::parse(text),
-            Format::Csv => csv::parse(text),
+        Graph::parse_lines(text.as_bytes(), format)
+    }
+
+    fn parse_lines(reader: impl BufRead, format: Format) -> Result<Graph> {
+        let lines = Lines::new(reader);
+        let graph = match format {
+            Format::EdgeList => edge_list::parse(lines),
+            Format::Dimacs => dimacs::parse(lines),
+            Format::MatrixMarket => matrix_market::parse(lines),
+            Format::Csv => csv::parse(lines),
+        }?;
+        let (nodes, edges) = (graph.nodes, graph.edges.len());
+        if nodes > FEW_NODES && nodes / NODES_PER_EDGE > edges {
+            return Err(Error::Request(format!(
+                "it has {nodes} nodes and {edges} edges; expected at most {NODES_PER_EDGE} nodes \
+                 per edge beyond {FEW_NODES}: number the nodes without gaps"
+            )));
         }
+        let sum: f64 = graph.edges.iter().map(|edge| edge.weight.abs()).sum();
+        if !sum.is_finite() {
+            return Err(Error::Request("its weights add up to more than a float holds".into()));
+        }
+        Ok(graph)
     }
 
     /// The weight of some of its edges.
@@ -89,6 +120,12 @@ impl Graph {
 
 /// The largest number of a node.
 const MOST_NODES: usize = 1 << 30;
+/// A graph may have so many nodes without edges, and beyond them so many per edge: a file of two
+/// lines must not take gigabytes.
+const FEW_NODES: usize = 1_000_000;
+const NODES_PER_EDGE: usize = 100;
+/// How Matrix Market files begin.
+const BANNER: &[u8] = b"%%MatrixMarket";
 
 /// Something wrong in a line, counted from 0.
 fn wrong(line: usize, trouble: impl Into<String>) -> Error {
@@ -111,11 +148,22 @@ fn node(line: usize, word: Option<&str>, first: usize, nodes: Option<usize>) -> 
 fn weight(line: usize, word: Option<&str>) -> Result<f64> {
     let Some(word) = word else { return Ok(1.0) };
     match word.trim().parse::<f64>() {
+        Ok(weight) if weight.is_finite() && is_rounded(word) => {
+            let expected = "expected a whole number of at most 2^53, which is exact";
+            Err(wrong(line, format!("found `{}`; {expected}", shown(word))))
+        }
         Ok(weight) if weight.is_finite() => Ok(weight),
         _ => {
             Err(wrong(line, format!("found `{}`; expected a weight, a finite number", shown(word))))
         }
     }
+}
+
+/// Whether a whole number is more than a float holds exactly. With a point or an exponent it is
+/// meant to be rounded.
+fn is_rounded(word: &str) -> bool {
+    let exact = |number: i64| number.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS;
+    !word.contains(['.', 'e', 'E']) && !word.trim().parse().is_ok_and(exact)
 }
 
 fn count(line: usize, word: Option<&str>, what: &str) -> Result<usize> {

@@ -31,7 +31,7 @@ pub(super) fn read(input: &[u8]) -> Result<(usize, Vec<Edge<u32>>)> {
     Ok((nodes, edges))
 }
 
-/// The same for edges of any weights, not NaN: per edge −1 if it joins two trees, else the edge
+/// Adds edges of any weights, not NaN: per edge −1 if it joins two trees, else the edge
 /// that is left out, which may be itself. Of equally heavy edges the earlier one stays.
 pub fn online_forest<W: Weight>(
     run: &MachineRun,

@@ -1,6 +1,6 @@
 //! HTML, a piece at a time. Text is always escaped.
 
-use pgn_lab::Table;
+use pgn_lab::collection::Table;
 
 /// A document under way.
 #[derive(Debug, Default)]

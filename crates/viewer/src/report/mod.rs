@@ -14,14 +14,18 @@ use std::{
 };
 
 use pgn_lab::{
-    Collection, Metrics, OfRun, Results, RunConfig, analysis::Analyses, files, machine::MachineRun,
-    read_metrics,
+    Results, RunConfig,
+    analysis::Analyses,
+    collection::{Collection, OfRun},
+    machine::MachineRun,
+    metrics::{Metrics, read_metrics},
 };
+use pgn_runs::files;
 
 use crate::{Error, Result};
 use html::Html;
 
-pub use player::{Played, page, player, recorded};
+pub use player::{Played, page, player};
 
 /// The page's styles, then those that only reports need.
 const STYLES: [&str; 2] =
@@ -34,7 +38,7 @@ const LICENCES: &str = include_str!("../../assets/third-party.txt");
 const ANALYSED: [&str; 3] = ["gnn", "pgn", "pgn-free"];
 
 /// A run as the report shows it.
-struct Run {
+struct ReportedRun {
     path: PathBuf,
     /// Its path below what all runs have in common.
     name: String,
@@ -47,7 +51,7 @@ struct Run {
 
 /// One report under way.
 struct Report {
-    runs: Vec<Run>,
+    runs: Vec<ReportedRun>,
     collection: Collection,
     analyses: Analyses,
 }
@@ -59,8 +63,8 @@ struct Report {
 pub fn report(paths: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
     let collection = Collection::gather(paths)?;
     let common = common_folder(paths);
-    let runs: Vec<Run> =
-        paths.iter().map(|path| Run::load(path, &common)).collect::<Result<_>>()?;
+    let runs: Vec<ReportedRun> =
+        paths.iter().map(|path| ReportedRun::load(path, &common)).collect::<Result<_>>()?;
     let analyses = match analyses {
         Some(analyses) => analyses,
         None => {
@@ -92,8 +96,8 @@ pub fn to_be_analysed(runs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(chosen.into_iter().map(|(_, run)| run).collect())
 }
 
-impl Run {
-    fn load(path: &Path, common: &Path) -> Result<Run> {
+impl ReportedRun {
+    fn load(path: &Path, common: &Path) -> Result<ReportedRun> {
         let config_path = path.join(files::CONFIG);
         let unread = |error: std::io::Error| {
             Error::Report(format!("{} cannot be read ({error})", config_path.display()))
@@ -102,7 +106,7 @@ impl Run {
         let results = Results::load(path)?;
         results.check_files(path)?;
         let below = path.strip_prefix(common).unwrap_or(path);
-        Ok(Run {
+        Ok(ReportedRun {
             name: match below.as_os_str().is_empty() {
                 true => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 false => below.display().to_string(),
@@ -119,7 +123,7 @@ impl Run {
     }
 }
 
-impl OfRun for Run {
+impl OfRun for ReportedRun {
     fn task(&self) -> &str {
         &self.results.task
     }

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use pgn_engine::Pointers;
-use pgn_lab::{Metrics, groups, machine::MachineRun, title};
+use pgn_lab::{
+    collection::{groups, title},
+    machine::MachineRun,
+    metrics::Metrics,
+};
 use serde::Serialize;
 
-use super::{Report, Run};
+use super::{Report, ReportedRun};
 use crate::{Error, Result, halt::Halt, machine, replay};
 
 /// Points that all curves together may have, so that a report of many runs stays small.
@@ -108,7 +112,7 @@ fn compare(report: &Report, task: &str, (what, up, value): Measure) -> Option<Cu
 }
 
 /// The curves of one run.
-fn curves(run: &Run, points: usize) -> Vec<Curves> {
+fn curves(run: &ReportedRun, points: usize) -> Vec<Curves> {
     type Value = fn(&Metrics) -> Option<f64>;
     const SCORES: [(&str, Value); 4] = [
         ("F₁", |line| line.validation.as_ref().map(|scores| scores.f1)),
@@ -167,19 +171,21 @@ fn thin(points: Vec<(u64, f64)>, most: usize) -> Vec<(u64, f64)> {
 /// Replays of the runs that show a task best: the paper's `pgn` and `pgn-free` on one sequence, or
 /// the first run with pointers of its own; and the first of them on a chain.
 fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>> {
-    let runs: Vec<&Run> = report.runs.iter().filter(|run| run.results.task == task).collect();
+    let runs: Vec<&ReportedRun> =
+        report.runs.iter().filter(|run| run.results.task == task).collect();
     let named = |model: &&str| runs.iter().find(|run| run.results.model == *model).copied();
-    let mut shown: Vec<&Run> = ["pgn", "pgn-free"].iter().filter_map(named).collect();
+    let mut shown: Vec<&ReportedRun> = ["pgn", "pgn-free"].iter().filter_map(named).collect();
     if shown.is_empty() {
-        let owns =
-            |run: &&&Run| run.config.as_ref().is_none_or(|config| config.network.owns_pointers());
+        let owns = |run: &&&ReportedRun| {
+            run.config.as_ref().is_none_or(|config| config.network.owns_pointers())
+        };
         shown.extend(runs.iter().find(owns).or(runs.first()).copied());
     }
     let Some(first) = shown.first() else { return Ok(Vec::new()) };
     let Some(size) = first.results.test.first() else { return Ok(Vec::new()) };
     let (nodes, seed) = (size.nodes.clamp(2, 50), first.results.seed);
     let test = || ("a test sequence", replay::Request::test(nodes, seed, 0));
-    let mut requests: Vec<(&Run, (&str, replay::Request))> =
+    let mut requests: Vec<(&ReportedRun, (&str, replay::Request))> =
         shown.iter().map(|run| (*run, test())).collect();
     let without = |config: &pgn_lab::RunConfig| config.network.pointers == Pointers::None;
     if !first.config.as_ref().is_some_and(without) {

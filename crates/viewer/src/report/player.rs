@@ -1,14 +1,11 @@
 //! The player alone: one recorded rollout in one HTML file.
 
-use pgn_engine::{Pointers, Rollout};
-use pgn_lab::Table;
-use pgn_structures::{Node, Sequence, Task, TaskText};
+use pgn_engine::Rollout;
+use pgn_lab::collection::Table;
+use pgn_structures::{Sequence, Task};
 
 use super::{LICENCES, SCRIPT, STYLES, html::Html};
-use crate::{
-    Error, Result,
-    replay::{Guess, Replay, Step, Truth, graph, kind_name, kinds, moves},
-};
+use crate::{Error, Result, recorded::recorded};
 
 /// The page of `pgn report` with nothing but a player in it: the truth and what a model, ours or
 /// not, did on the same operations. The text of an HTML file.
@@ -24,7 +21,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn player(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<String> {
-    let replay = recorded(task, sequence, rollout)?;
+    let replay = recorded(task, Task::named(task).ok().as_ref(), sequence, rollout)?;
     let data = serde_json::to_string(&serde_json::json!({ "curves": [], "replays": [replay] }))
         .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
     let mut html = Html::new();
@@ -60,91 +57,17 @@ pub fn page(
     for Played { title, rollout } in played {
         html.element("h2", title);
         html.raw(&format!("<div data-replay=\"{}\"></div>", replays.len()));
-        replays.push(recorded(task, sequence, rollout)?);
+        replays.push(recorded(task, Task::named(task).ok().as_ref(), sequence, rollout)?);
     }
     let data = serde_json::to_string(&serde_json::json!({ "curves": [], "replays": replays }))
         .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
     Ok(html.finish(title, &STYLES.concat(), SCRIPT, &data, LICENCES))
 }
 
-/// A rollout as the page replays it.
-pub fn recorded(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<Replay> {
-    let (n, ops) = (sequence.nodes(), sequence.ops());
-    let wrong = |what: String| Error::Report(format!("the rollout {what}"));
-    for (name, found, expected) in [
-        ("query logits", Some(rollout.query_logits.len()), ops),
-        ("mask logits", rollout.mask_logits.as_ref().map(Vec::len), ops * n),
-        ("pointers", rollout.pointers.as_ref().map(Vec::len), ops * n),
-    ] {
-        if let Some(found) = found
-            && found != expected
-        {
-            return Err(wrong(format!("has {found} {name}; expected {expected}")));
-        }
-    }
-    let out_of_range = rollout.pointers.iter().flatten().find(|&&node| node as usize >= n);
-    if let Some(node) = out_of_range {
-        return Err(wrong(format!("has a pointer to {node}; expected a node below {n}")));
-    }
-    let start: Vec<Node> = (0..n as Node).collect();
-    let (mut truth, mut model) = (start.clone(), start);
-    let known = Task::named(task).ok();
-    let step = |t: usize| {
-        let logit = rollout.query_logits[t];
-        let operation = sequence.operations[t];
-        let masks = rollout.mask_logits.as_ref().map(|all| &all[t * n..][..n]);
-        let visited = masks.map(|logits| {
-            (0..).zip(logits).filter(|&(_, &logit)| logit <= 0.0).map(|(node, _)| node).collect()
-        });
-        Step {
-            u: operation.u,
-            v: operation.v,
-            kind: known.as_ref().and_then(|task| kind_name(task, operation)),
-            truth: Truth {
-                answer: sequence.answers[t],
-                visited: (0..)
-                    .zip(sequence.mask(t))
-                    .filter(|&(_, &mask)| mask == 0)
-                    .map(|(node, _)| node)
-                    .collect(),
-                moved: moves(&mut truth, sequence.pointers_after(t)),
-            },
-            model: Guess {
-                answer: u8::from(logit > 0.0),
-                logit: Some(logit),
-                probability: Some(1.0 / (1.0 + (-logit).exp())),
-                visited,
-                moved: match &rollout.pointers {
-                    Some(all) => moves(&mut model, &all[t * n..][..n]),
-                    None => Vec::new(),
-                },
-            },
-        }
-    };
-    let about = known.as_ref().map_or_else(|| TaskText::named(task), |task| task.about().clone());
-    Ok(Replay {
-        task: task.to_owned(),
-        operation: about.operation,
-        answers: about.answers,
-        nodes: n,
-        priorities: sequence.priorities.to_vec(),
-        pointers: match (&rollout.pointers, &rollout.mask_logits) {
-            (None, _) => Pointers::None,
-            (Some(_), Some(_)) => Pointers::Masked,
-            (Some(_), None) => Pointers::Every,
-        },
-        has_masks: rollout.mask_logits.is_some(),
-        has_attention: false,
-        kinds: known.as_ref().map(kinds).unwrap_or_default(),
-        graph: graph(sequence.edges),
-        steps: (0..ops).map(step).collect(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use pgn_engine::{Config, Model};
-    use pgn_structures::{Dataset, Sampling};
+    use pgn_structures::{Dataset, Node, Sampling};
 
     use super::*;
 
@@ -154,7 +77,7 @@ mod tests {
         let sequence = set.sequence(0);
         let model = Model::new(Config::preset("pgn").unwrap(), 1).unwrap();
         let mut rollout = model.rollout(sequence).unwrap();
-        let replay = recorded("lct", sequence, &rollout).unwrap();
+        let replay = recorded("lct", None, sequence, &rollout).unwrap();
         assert_eq!(replay.steps.len(), set.ops);
         let mut pointers: Vec<Node> = (0..9).collect();
         for (t, step) in replay.steps.iter().enumerate() {

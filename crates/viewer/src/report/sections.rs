@@ -1,10 +1,13 @@
 //! The text of a report, section by section.
 
 use pgn_figures::Figure;
-use pgn_lab::{Table, analysis, title};
+use pgn_lab::{
+    analysis,
+    collection::{Table, title},
+};
 use pgn_paper::{Check, Claim, analyses, claims, free_claims, tables};
 
-use super::{Report, Run, html::Html, html::escape, moving::Moving};
+use super::{Report, ReportedRun, html::Html, html::escape, moving::Moving};
 
 const CONTENTS: [(&str, &str); 8] = [
     ("scores", "Scores"),
@@ -80,7 +83,7 @@ fn all_runs(report: &Report) -> Table {
     let mut header =
         ["", "task", "model", "seed", "epochs", "best", "validation F₁"].map(String::from).to_vec();
     header.extend(sizes.iter().map(|nodes| format!("F₁ n = {nodes}")));
-    let row = |run: &Run| {
+    let row = |run: &ReportedRun| {
         let results = &run.results;
         let mut cells = vec![
             run.name.clone(),
@@ -247,7 +250,7 @@ fn rollouts(html: &mut Html, moving: &Moving) {
 /// The runs, those of one model and task together.
 fn runs(html: &mut Html, report: &Report, moving: &Moving) {
     html.heading("runs", "Runs");
-    type Group<'a> = (String, Vec<(&'a Run, &'a Vec<usize>)>);
+    type Group<'a> = (String, Vec<(&'a ReportedRun, &'a Vec<usize>)>);
     let mut groups: Vec<Group> = Vec::new();
     for (run, curves) in report.runs.iter().zip(&moving.of_run) {
         let name = format!("{} {}", run.results.task, run.results.model);
@@ -263,7 +266,7 @@ fn runs(html: &mut Html, report: &Report, moving: &Moving) {
     }
 }
 
-fn one_run(html: &mut Html, run: &Run, curves: &[usize]) {
+fn one_run(html: &mut Html, run: &ReportedRun, curves: &[usize]) {
     let results = &run.results;
     let scores: Vec<String> =
         results.test.iter().map(|test| format!("{:.3}", test.scores.f1)).collect();

@@ -11,13 +11,15 @@ use std::{
 
 use pgn_engine::{Config, MachineNet, Model, Parameters};
 use pgn_lab::{
-    Checkpoint, Collection, EpochLosses, LearnerState, MachineConfig, Metrics, MetricsFile,
-    Results, Run, RunConfig, Sweep,
+    Checkpoint, MachineConfig, Results, Run, RunConfig,
     analysis::Analyses,
+    collection::Collection,
+    learner::LearnerState,
     machine::{MachineCertificate, MachineRun, Mode},
-    read_events, read_metrics,
+    metrics::{EpochLosses, Metrics, MetricsFile, read_events, read_metrics},
 };
 use pgn_machines::Signature;
+use pgn_runs::Sweep;
 use pgn_structures::{Dataset, Statistics, Task, files::TensorReader, read_operations};
 use pgn_uses::{
     Graph, LearnedDsu, Problem, UnionFind,
@@ -108,7 +110,7 @@ pub fn all() -> Vec<Reader> {
     let events = {
         let path = scratch("seed-events");
         let _ = fs::remove_file(&path);
-        let mut file = pgn_lab::EventFile::open(&path, 0).unwrap();
+        let mut file = pgn_lab::metrics::EventFile::open(&path, 0).unwrap();
         (1..=3).for_each(|epoch| file.add(&line(epoch)).unwrap());
         file.flush().unwrap();
         fs::read(path).unwrap()
@@ -261,7 +263,8 @@ fn machine_config(bytes: &[u8]) -> bool {
 
 fn sweep(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    Sweep::parse(text).is_ok_and(|sweep| sweep.queue(Path::new("nowhere")).is_ok())
+    Sweep::parse(text)
+        .is_ok_and(|sweep| sweep.queue(pgn_lab::Experiments, Path::new("nowhere")).is_ok())
 }
 
 fn metrics(bytes: &[u8]) -> bool {
@@ -283,7 +286,7 @@ fn results(bytes: &[u8]) -> bool {
 fn runs(bytes: &[u8]) -> bool {
     let path = file("runs.json", bytes);
     // Not `Collection::load`: counting is measured again where results lack it, which takes long.
-    let Ok(runs) = pgn_lab::files::read_json::<Collection>(&path) else { return false };
+    let Ok(runs) = pgn_runs::files::read_json::<Collection>(&path) else { return false };
     for task in ["dsu", "lct"] {
         runs.groups(task);
         runs.f1(task, "pgn", 20);
@@ -298,7 +301,7 @@ fn analyses(bytes: &[u8]) -> bool {
 }
 
 fn certificate(bytes: &[u8]) -> bool {
-    pgn_lab::files::read_json::<MachineCertificate>(&file("certificate.json", bytes)).is_ok()
+    pgn_runs::files::read_json::<MachineCertificate>(&file("certificate.json", bytes)).is_ok()
 }
 
 fn signature(bytes: &[u8]) -> bool {
@@ -408,6 +411,6 @@ fn judge(bytes: &[u8]) -> bool {
 fn events(bytes: &[u8]) -> bool {
     let path = file("events", bytes);
     let count = read_events(&path).unwrap().len();
-    drop(pgn_lab::EventFile::open(&path, 2).unwrap());
+    drop(pgn_lab::metrics::EventFile::open(&path, 2).unwrap());
     count > 3
 }

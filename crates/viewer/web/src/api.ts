@@ -1,18 +1,29 @@
-/** What the server answers: see `api.rs`, which this file mirrors. */
+/** What requests are answered with: see `api.rs`, which this file mirrors. */
 
 import type { Limits } from './limits';
+import { ask } from './transport';
 
 export interface Scores {
   f1: number;
   accuracy: number;
   pointer_accuracy?: number;
   mask_accuracy?: number;
-  [name: string]: number | undefined;
 }
 
 export interface TestScores extends Scores {
   nodes: number;
   ops: number;
+  sequences?: number;
+  precision?: number;
+  recall?: number;
+  sequences_right?: number;
+  sequences_exact?: number;
+  /** The share of answers that are 1. */
+  answers_1?: number;
+  f1_always_1?: number;
+  counting_f1?: number;
+  /** What one gets without a network. */
+  trivial?: { never_visit?: number; point_to_self?: number };
 }
 
 export interface Run {
@@ -89,7 +100,7 @@ export interface ReplayStep {
   kind?: string;
   truth: { answer: 0 | 1; visited: number[]; moved: Move[] };
   /** A machine's answer has no probability. */
-  model: { answer: 0 | 1; logit: number | null; probability: number | null; visited: number[] | null; moved: Move[] };
+  model: { answer: 0 | 1; logit: number | null; visited: number[] | null; moved: Move[] };
 }
 
 export interface Replay {
@@ -109,25 +120,27 @@ export interface Replay {
   steps: ReplayStep[];
 }
 
-export interface NodeDetails {
-  node: number;
-  step: number;
-  priority: number;
-  pointer: number;
-  true_pointer: number;
-  true_mask: 0 | 1;
-  mask_probability: number | null;
-  /** The logit behind it, which does not saturate. */
-  mask_logit?: number | null;
-  candidates: { node: number; alpha: number }[] | null;
-}
-
 /** Everything the model computed in one step. */
 export interface StepDetails {
   /** Logits of mask = 1 (not visited), by node. */
   mask_logits: number[] | null;
-  /** α of equation 6, a row for each node. */
+  /** α of equation 6, a row for each node that was asked for. */
   alpha: number[][] | null;
+  /** Where they were asked for. */
+  equations?: Equations;
+}
+
+/** What the equations give on the way: k numbers for each node. */
+export interface Equations {
+  /** h before the operation. */
+  before: number[][];
+  z: number[][];
+  m: number[][];
+  h: number[][];
+  /** Who reads whom, and how many elements of the reader's m are that message's. */
+  messages: [reader: number, sender: number, share: number][];
+  /** How many of the maxima that the answer is read from are each node's. */
+  readout: number[];
 }
 
 /** How a model did on one test sequence. */
@@ -184,8 +197,10 @@ export interface MicroSteps {
   /** The arguments, with the names of their registers. */
   arguments: [string, number][];
   outcome: Ended;
-  /** The nodes' pointers before the operation, by field; null: nil. */
+  /** The nodes' pointers before the operation, by field, null: nil; and their bits, 0 or 1. */
   fields: Record<string, (number | null)[]>;
+  /** What nodes are compared by; 1 is the least. */
+  ranks: number[];
   steps: MicroStep[];
 }
 
@@ -208,41 +223,41 @@ export class Refused extends Error {
 /** No answer at all: trying again later may help. */
 export class Unreachable extends Refused {}
 
-async function answer<T>(request: Promise<Response>): Promise<T> {
-  let response: Response;
-  try {
-    response = await request;
-  } catch {
+async function answer<T>(method: 'GET' | 'POST', address: string, sent?: string): Promise<T> {
+  const { status, text } = await ask(method, address, sent).catch(() => {
     throw new Unreachable('The server does not answer. Is `pgn serve` still running?');
+  });
+  let body = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // What is not JSON has no sentence either.
   }
-  const body = await response.json().catch(() => null);
-  if (!response.ok) throw new Refused(body?.error ?? `The server answered with status ${response.status}.`, response.status);
+  if (status !== 200) throw new Refused(body?.error ?? `The server answered with status ${status}.`, status);
   return body as T;
 }
 
 function get<T>(path: string, parameters: Record<string, string | number> = {}): Promise<T> {
   const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
-  return answer<T>(fetch(`${path}?${query}`));
+  return answer<T>('GET', `${path}?${query}`);
 }
 
 function post<T>(path: string, body: unknown): Promise<T> {
-  const headers = { 'content-type': 'application/json' };
-  return answer<T>(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
+  return answer<T>('POST', path, JSON.stringify(body));
 }
 
-export const about = () => get<About>('/api/about');
-export const runs = () => get<Run[]>('/api/runs');
-export const run = (id: string) => get<RunDetails>('/api/run', { id });
-export const baselines = (id: string) => get<Baseline[]>('/api/baselines', { id });
-export const metrics = (id: string, offset: number) => get<MetricsLines>('/api/metrics', { id, offset });
-export const replay = (request: ReplayRequest) => post<Replay>('/api/replay', request);
-export const node = (request: ReplayRequest, step: number, node: number) =>
-  post<NodeDetails>('/api/node', { replay: request, step, node });
-export const stepDetails = (request: ReplayRequest, step: number) =>
-  post<StepDetails>('/api/step', { replay: request, step });
+export const about = () => get<About>('api/about');
+export const runs = () => get<Run[]>('api/runs');
+export const run = (id: string) => get<RunDetails>('api/run', { id });
+export const baselines = (id: string) => get<Baseline[]>('api/baselines', { id });
+export const metrics = (id: string, offset: number) => get<MetricsLines>('api/metrics', { id, offset });
+export const replay = (request: ReplayRequest) => post<Replay>('api/replay', request);
+/** With `node`, α of that node only. */
+export const stepDetails = (request: ReplayRequest, step: number, more: { node?: number; equations?: boolean } = {}) =>
+  post<StepDetails>('api/step', { replay: request, step, ...more });
 export const sequences = (model: string, nodes: number, seed: number, count: number) =>
-  post<SequenceScore[]>('/api/sequences', { model, nodes, seed, count });
-export const microSteps = (request: MicroRequest) => post<MicroSteps>('/api/micro-steps', request);
-export const calls = (request: { program: string; nodes: number; seed: number; calls: Call[]; more?: number }) => post<Called>('/api/calls', request);
+  post<SequenceScore[]>('api/sequences', { model, nodes, seed, count });
+export const microSteps = (request: MicroRequest) => post<MicroSteps>('api/micro-steps', request);
+export const calls = (request: { program: string; nodes: number; seed: number; calls: Call[]; more?: number }) => post<Called>('api/calls', request);
 export const operations = (name: string, task: string | undefined, nodes: number, text: string) =>
-  post<{ operations: [u: number, v: number, kind?: number][] }>('/api/operations', { name, task, nodes, text });
+  post<{ operations: [u: number, v: number, kind?: number][] }>('api/operations', { name, task, nodes, text });

@@ -5,6 +5,7 @@ import { select } from 'd3-selection';
 import { type Series, bottom, smooth, top } from './curves';
 import { announce, checkbox, choice, h } from './dom';
 import { lineClass } from './palette';
+import { savePictures } from './save-picture';
 import { raised } from './probability';
 
 export type { Series } from './curves';
@@ -56,7 +57,8 @@ export class Chart {
       checkbox('logarithmic', this.log, (on) => {
         this.log = on;
         this.draw();
-      }), h('label', { class: 'check' }, 'smoothing', window), this.reset);
+      }), h('label', { class: 'check' }, 'smoothing', window), this.reset,
+      h('button', { type: 'button', class: 'link', title: 'Save this chart as SVG', onclick: () => savePictures([this.svg], 'chart') }, 'Save'));
     this.element = h('figure', { class: 'chart' }, h('figcaption', {}, title), this.legend, this.svg, this.readout, this.note, tools);
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.element);
@@ -155,12 +157,14 @@ export class Chart {
       .append('g').attr('transform', `translate(${-MARGIN.left},${2 - MARGIN.top})`);
     const down = (value: number) => y(Math.max(value, floor));
     const path = (points: [number, number][]) => points.map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)},${down(b).toFixed(1)}`).join('');
-    for (const { name, points, band, best } of this.shown()) {
-      const kind = lineClass(name, this.series.findIndex((one) => one.name === name));
+    for (const { name, model, points, band, best } of this.shown()) {
+      const kind = lineClass(model ?? name, this.series.findIndex((one) => one.name === name));
       if (band && band.length > 1) {
         const [low, high] = [1, 2].map((side) => smooth(band.map((row): [number, number] => [row[0], row[side]]), this.window));
         plot.append('path').attr('class', `${kind} band`).attr('d', `${path(high)}${path(low.reverse()).replace('M', 'L')}Z`);
       }
+      // What was measured stays visible under what is smoothed.
+      if (this.window > 1) plot.append('path').attr('class', `${kind} raw`).attr('d', path(thin(points)));
       const d = path(thin(smooth(points, this.window)));
       // A single point would be no line at all.
       plot.append('path').attr('class', kind).attr('d', points.length === 1 ? `${d}h2` : d);
@@ -183,9 +187,9 @@ export class Chart {
   /** The legend's entries hide and show their lines. */
   private drawLegend(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.series;
-    this.legend.replaceChildren(...this.series.map(({ name }, index) => {
+    this.legend.replaceChildren(...this.series.map(({ name, model }, index) => {
       const sample = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-      select(sample).attr('width', 26).attr('height', 8).attr('aria-hidden', 'true').append('path').attr('class', lineClass(name, index)).attr('d', 'M0,4H26');
+      select(sample).attr('width', 26).attr('height', 8).attr('aria-hidden', 'true').append('path').attr('class', lineClass(model ?? name, index)).attr('d', 'M0,4H26');
       const toggle = () => {
         if (!this.hidden.delete(name)) this.hidden.add(name);
         this.draw();
@@ -226,9 +230,9 @@ export class Chart {
       .attr('x1', x(epoch)).attr('x2', x(epoch)).attr('y1', MARGIN.top).attr('y2', HEIGHT - MARGIN.bottom);
     const values = this.shown().flatMap(({ name, points }) => {
       const at = points.find(([x]) => x === epoch);
-      return at ? [`${name} ${format(at[1])}`] : [];
-    });
-    this.readout.textContent = `${this.axes.across} ${epoch}: ${values.join(', ')}`;
+      return at ? [{ name, value: at[1] }] : [];
+    }).sort((a, b) => b.value - a.value);
+    this.readout.textContent = `${this.axes.across} ${epoch}: ${values.map(({ name, value }) => `${name} ${format(value)}`).join(', ')}`;
   }
 }
 

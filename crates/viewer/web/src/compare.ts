@@ -21,6 +21,8 @@ const MEASURES: Record<string, { title: string; value: (line: api.Metrics) => nu
 };
 /** Files that are read at the same time. */
 const AT_ONCE = 6;
+/** Test sets that baselines are computed on. */
+const SEEDS = 5;
 
 export const compare: View = async (root, parameters, context) => {
   const all = (await api.runs()).filter((run) => !run.trouble && !run.built_in);
@@ -98,7 +100,7 @@ export const compare: View = async (root, parameters, context) => {
     const without = runs.length - known.length;
     status.textContent = `${known.length} run${known.length === 1 ? '' : 's'}${without ? `; ${without} without this measure` : ''}. Drag to zoom, double-click to reset; a legend entry hides its line.`;
     const series: Series[] = lines.value === 'runs'
-      ? known.map(({ run, points }) => ({ name: run.name, points, best: measure.value === 'f1' ? run.best_epoch ?? undefined : undefined }))
+      ? known.map(({ run, points }) => ({ name: run.name, model: run.model, points, best: measure.value === 'f1' ? run.best_epoch ?? undefined : undefined }))
       : names().flatMap((name) => {
           const of = known.filter(({ run }) => run.model === name);
           if (of.length === 0) return [];
@@ -115,19 +117,21 @@ export const compare: View = async (root, parameters, context) => {
     const sizes = testSizes(runs);
     const row = (name: string, of: api.Run[]) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, of.length),
       ...[spread(of.map((run) => run.validation_f1)), ...sizes.map((nodes) => spread(of.map((run) => testF1(run, nodes))))].map((value) => h('td', {}, plusMinus(value))));
-    const always = (nodes: number) => spread(runs.map((run) => run.test.find((test) => test.nodes === nodes)?.f1_always_1));
-    const baseline = h('tr', { class: 'baseline', hidden: sizes.length === 0 }, h('th', { scope: 'row' }, 'always 1'), h('td'), h('td'), ...sizes.map((nodes) => h('td', {}, plusMinus(always(nodes)))));
-    const counting = h('tr', { class: 'baseline', hidden: true });
+    const baseline = (name: string) => h('tr', { class: 'baseline', 'data-baseline': name, hidden: true });
+    const baselines = { always_1: baseline('always 1'), counting: baseline('counting') };
     scores.replaceChildren(h('table', { class: 'scores' }, h('caption', {}, 'F₁, mean ± sd over runs'),
       h('thead', {}, h('tr', {}, ...['model', 'runs', 'best validation', ...sizes.map((nodes) => `n = ${nodes}`)].map((title) => h('th', { scope: 'col' }, title)))),
-      h('tbody', {}, ...names().filter((name) => runs.some((run) => run.model === name)).map((name) => row(name, runs.filter((run) => run.model === name))), baseline, counting)));
-    const example = runs.find((run) => run.test.length);
-    if (!example) return;
-    api.baselines(example.id).then((found) => {
-      if (!found.some((one) => one.counting !== null)) return;
-      const at = (nodes: number) => found.find((one) => one.nodes === nodes)?.counting;
-      counting.replaceChildren(h('th', { scope: 'row' }, 'counting'), h('td'), h('td'), ...sizes.map((nodes) => h('td', {}, at(nodes)?.toFixed(3) ?? '–')));
-      counting.hidden = false;
+      h('tbody', {}, ...names().filter((name) => runs.some((run) => run.model === name)).map((name) => row(name, runs.filter((run) => run.model === name))), ...Object.values(baselines))));
+    // Test sets depend on the task and the seed only: one run for each seed has them all.
+    const seeds = new Map(runs.filter((run) => run.test.length).map((run) => [run.seed, run.id]));
+    const mine = generation;
+    Promise.all([...seeds.values()].slice(0, SEEDS).map(api.baselines)).then((found) => {
+      if (gone || mine !== generation) return;
+      for (const [kind, element] of Object.entries(baselines) as ['always_1' | 'counting', HTMLElement][]) {
+        const at = (nodes: number) => spread(found.map((all) => all.find((one) => one.nodes === nodes)?.[kind]));
+        element.replaceChildren(h('th', { scope: 'row' }, element.dataset.baseline), h('td', {}, `${found.length} seed${found.length === 1 ? '' : 's'}`), h('td'), ...sizes.map((nodes) => h('td', {}, plusMinus(at(nodes)))));
+        element.hidden = !sizes.some((nodes) => at(nodes));
+      }
     }, () => {});
   };
   controls.addEventListener('submit', (event) => event.preventDefault());

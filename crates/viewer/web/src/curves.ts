@@ -4,6 +4,8 @@ export type Point = [x: number, y: number];
 
 export interface Series {
   name: string;
+  /** Whose line it is, if that is not its name. */
+  model?: string;
   points: Point[];
   /** Mean ± sd: the lower and the upper end at each x. */
   band?: [x: number, low: number, high: number][];

@@ -19,6 +19,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** An element of a picture. */
+export function svg(name: string, attributes: Record<string, string | number>, ...children: SVGElement[]): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  made.append(...children);
+  return made;
+}
+
 /** Says something to people who cannot see the page. */
 export function announce(text: string): void {
   const live = document.getElementById('live');

@@ -1,5 +1,6 @@
 /** One forest on the page: nodes, pointers, what is marked, and which node is chosen. */
 
+import type { Side } from './binary-tree';
 import { select, type Selection } from 'd3-selection';
 import 'd3-transition';
 import { h, stillness } from './dom';
@@ -28,6 +29,12 @@ export interface Picture {
   chosen: number | null;
   /** The node picked as an operation's first operand. */
   picked: number | null;
+  /** For binary trees: which child each node is, whose pointer is a path-parent, and whose flip is pending. */
+  sides?: Side[];
+  pathParents?: Set<number>;
+  flipped?: Set<number>;
+  /** What stands under each node. */
+  under?: string[];
   /** The width of a cell in pixels, and how many there are in a row. */
   cell: number;
   columns: number;
@@ -46,6 +53,8 @@ export class ForestView {
   private readonly edges: Selection<SVGGElement, unknown, null, undefined>;
   private readonly nodes: Selection<SVGGElement, unknown, null, undefined>;
   private readonly badges: Selection<SVGGElement, unknown, null, undefined>;
+  private readonly unders: Selection<SVGGElement, unknown, null, undefined>;
+  private readonly flips: Selection<SVGGElement, unknown, null, undefined>;
   private readonly note = h('p', { class: 'notice note', hidden: true });
   private readonly facts = h('span', { class: 'facts' });
   private readonly heading = h('span', {});
@@ -60,7 +69,7 @@ export class ForestView {
     this.edges = select(this.svg).append('g').attr('aria-hidden', 'true');
     this.nodes = select(this.svg).append('g').attr('role', 'presentation');
     // Outside the nodes, whose name is not what stands beside them.
-    this.badges = select(this.svg).append('g').attr('aria-hidden', 'true');
+    [this.badges, this.unders, this.flips] = [0, 1, 2].map(() => select(this.svg).append('g').attr('aria-hidden', 'true'));
     this.box = h('div', { class: 'canvas' }, this.svg);
     this.element = h('section', { class: 'forest' }, h('h2', {}, this.heading, ' ', this.facts), this.box, this.note);
     this.rename(title);
@@ -87,8 +96,8 @@ export class ForestView {
   }
 
   /** Where nodes will be, in cells. Must come before `show`. */
-  layOut({ pointers, hasPointers, truth, columns }: Pick<Picture, 'pointers' | 'hasPointers' | 'truth' | 'columns'>): Places {
-    this.places = place(hasPointers ? pointers : truth, columns);
+  layOut({ pointers, hasPointers, truth, columns, sides }: Pick<Picture, 'pointers' | 'hasPointers' | 'truth' | 'columns' | 'sides'>): Places {
+    this.places = place(hasPointers ? pointers : truth, columns, sides);
     return this.places;
   }
 
@@ -124,6 +133,7 @@ export class ForestView {
     edge.attr('class', (node) => 'edge'
       + (picture.moved.has(node) ? ' moved' : '')
       + (picture.wrong.has(node) ? ' wrong' : '')
+      + (picture.pathParents?.has(node) ? ' path-parent' : '')
       + (pointers[node] === node ? ' self' : ''));
     const lines = all.map((node) => line(at(node), at(pointers[node]), radius, backEdges.has(node)));
     const path = edge.select<SVGPathElement>('path');
@@ -143,12 +153,17 @@ export class ForestView {
       .attr('tabindex', (node) => (node === this.focused ? 0 : -1));
     node.select('.halo').attr('r', radius + 4);
     node.select('.body').attr('r', radius);
-    node.select('.heat').attr('r', radius).attr('opacity', (node) => (picture.heat ? picture.heat[node].toFixed(3) : 0));
+    // Inside the rim, which is a mark of its own.
+    node.select('.heat').attr('r', Math.max(0, radius - 3)).attr('opacity', (node) => (picture.heat ? picture.heat[node].toFixed(3) : 0));
     node.select('.ring').attr('r', Math.max(0, radius - 2.5));
     // Where labels would be too small to read, operands and the chosen node have theirs beside them.
     const beside = (node: number) => cell < READABLE && (isOperand(node) || node === picture.chosen || node === picture.picked);
     const size = Math.max(9, Math.min(26, radius * (pointers.length > 100 ? 0.95 : 1.05)));
     node.select('.label').attr('font-size', size).text((node) => (cell >= READABLE ? node : ''));
+    const under = this.unders.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'beneath')
+      .attr('font-size', Math.max(8, size * 0.62)).attr('y', radius * 1.55).text((node) => (cell >= READABLE ? picture.under?.[node] ?? '' : ''));
+    const flip = this.flips.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'flip')
+      .attr('font-size', size * 0.9).attr('x', -radius * 1.15).attr('y', -radius * 0.75).text((node) => (picture.flipped?.has(node) ? '⇄' : ''));
     const [first, second] = picture.names ?? ['u', 'v'];
     const role = (node: number) => (node === picture.picked || node === picture.u ? first : node === picture.v ? second : '');
     // A letter stands at the upper right, a word above.
@@ -162,12 +177,12 @@ export class ForestView {
       path.transition().duration(DURATION).attr('d', (node) => lines[node].path);
       cross.transition().duration(DURATION).attr('transform', (node) => put(lines[node].mark));
       node.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
-      badge.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
+      for (const text of [badge, under, flip]) text.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
     } else {
       path.interrupt().attr('d', (node) => lines[node].path);
       cross.interrupt().attr('transform', (node) => put(lines[node].mark));
       node.interrupt().attr('transform', (node) => put(at(node)));
-      badge.interrupt().attr('transform', (node) => put(at(node)));
+      for (const text of [badge, under, flip]) text.interrupt().attr('transform', (node) => put(at(node)));
     }
   }
 
@@ -228,7 +243,9 @@ function shape(pointers: number[], backEdges: Set<number>, depth: number[]): str
 function describe(node: number, picture: Picture): string {
   const to = picture.pointers[node];
   const words = [`node ${node}`];
-  if (picture.hasPointers) words.push(to === node ? 'points to itself' : `points to ${to}`);
+  const how = picture.pathParents?.has(node) ? ', its path-parent' : picture.sides?.[node] ? `, whose ${picture.sides[node]} child it is` : '';
+  if (picture.hasPointers) words.push(to === node ? 'points to itself' : `points to ${to}${how}`);
+  if (picture.flipped?.has(node)) words.push('flip pending');
   if (node === picture.u || node === picture.v) words.push('operand');
   if (picture.visited) words.push(picture.visited.has(node) ? 'visited' : 'not visited');
   if (picture.moved.has(node)) words.push('pointer changed');

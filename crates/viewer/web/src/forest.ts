@@ -4,6 +4,8 @@
  * whose own pointer is then a curved back edge.
  */
 
+import type { Side } from './binary-tree';
+
 export interface Forest {
   /** The node at the top of each tree, by the lowest node in the tree. */
   roots: number[];
@@ -66,9 +68,10 @@ const SHIFT = 0.5;
 /** How high blocks of leaves may be against their width: flat ones look best, but need room. */
 const STEEPNESS = [0.4, 1, 2.5];
 
-/** Lays the forest out, not wider than `columns` cells (of which there are at least 2). */
-export function place(pointers: number[], columns: number): Places {
+/** Lays the forest out, not wider than `columns` cells (of which there are at least 2). Binary trees are drawn in order, left children on the left. */
+export function place(pointers: number[], columns: number, sides?: Side[]): Places {
   const trees = forest(pointers);
+  if (sides) return placeInOrder(trees, columns, sides);
   for (const steepness of STEEPNESS) {
     const places = placeTrees(trees, columns, steepness, Infinity);
     if (places.width <= columns) return places;
@@ -148,6 +151,31 @@ function placeTrees({ roots, children }: Forest, columns: number, steepness: num
   return { x, y, width: Math.max(trees.width, alone.width), height: trees.height + alone.height };
 }
 
+/** Everything in a left subtree is left of its node. What hangs by a path-parent comes last. */
+function placeInOrder({ roots, children }: Forest, columns: number, sides: Side[]): Places {
+  const x = new Array<number>(children.length).fill(0);
+  const y = new Array<number>(children.length).fill(0);
+  const nothing: Block = { width: 0, height: 0, move: () => {} };
+  const tree = (node: number): Block => {
+    const on = (side: Side) => children[node].filter((child) => sides[child] === side).map(tree);
+    const [left, right] = [on('left')[0] ?? nothing, on('right')[0] ?? nothing];
+    const hanging = inRows(on(null), Infinity);
+    const move = (dx: number, dy: number) => {
+      left.move(dx, dy + 1);
+      x[node] = dx + left.width + 0.5;
+      y[node] = dy + 0.5;
+      right.move(dx + left.width + 1, dy + 1);
+      hanging.move(dx + left.width + 1 + right.width, dy + 1);
+    };
+    return { width: left.width + 1 + right.width + hanging.width, height: 1 + Math.max(left.height, right.height, hanging.height), move };
+  };
+  const trees = inRows(roots.filter((root) => children[root].length > 0).map(tree), columns);
+  const alone = inRows(roots.filter((root) => children[root].length === 0).map(tree), columns);
+  trees.move(0, 0);
+  alone.move(0, trees.height);
+  return { x, y, width: Math.max(trees.width, alone.width), height: trees.height + alone.height };
+}
+
 /** Cells are higher than they are wide, so that arrows have room. */
 export const ASPECT = 1.3;
 /** Cells larger than this look clumsy, smaller ones have labels too small to read. */
@@ -158,12 +186,12 @@ export const SMALLEST = 25;
 export const MARGIN = 8;
 
 /** The widest cell, not below `smallest`, with which all these pointer sets fit into the room. */
-export function cellSize(sets: number[][], width: number, height: number, smallest = SMALLEST): number {
+export function cellSize(sets: number[][], width: number, height: number, smallest = SMALLEST, sides: Side[][] = []): number {
   [width, height] = [width - 2 * MARGIN, height - 2 * MARGIN];
   let cell = LARGEST;
-  for (const pointers of sets) {
+  for (const [index, pointers] of sets.entries()) {
     while (cell > smallest) {
-      const places = place(pointers, Math.floor(width / cell));
+      const places = place(pointers, Math.floor(width / cell), sides[index]);
       if (places.width * cell <= width && places.height * cell * ASPECT <= height) break;
       cell -= 1;
     }

@@ -14,7 +14,7 @@ export class Heatmap {
   constructor(private readonly choose: (node: number) => void) {
     this.element = h('details', { class: 'heat-box', hidden: true },
       h('summary', {}, 'Attention α of all nodes'),
-      h('p', { class: 'quiet' }, 'Row i: how strongly node i is drawn to each node j. Darker is larger.'), this.canvas, this.readout);
+      h('p', { class: 'quiet' }, 'Row i: how strongly node i is drawn to each node j. The background is 0, full colour is 1.'), this.canvas, this.readout);
     this.element.addEventListener('toggle', () => this.draw());
     this.canvas.addEventListener('pointermove', (event) => this.read(event));
     this.canvas.addEventListener('click', (event) => {

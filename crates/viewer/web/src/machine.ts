@@ -83,8 +83,8 @@ export const machine: View = async (root, parameters, context) => {
     rows.querySelector('.here')?.classList.remove('here');
     rows.children[calls.length - step]?.classList.add('here');
     context.remember({ model: model.value, nodes: nodes.value, seed: seed.value, calls: writeCalls(calls), step: String(step) });
-    micro.load(null);
-    if (!run || step === 0) return;
+    if (!run || step === 0) return micro.load(null);
+    micro.await();
     try {
       const steps = await api.microSteps({ task: run.task, nodes: Number(nodes.value), seed: Number(seed.value), calls: calls.slice(0, step), model: run.id });
       if (mine !== generation) return;
@@ -119,7 +119,10 @@ export const machine: View = async (root, parameters, context) => {
   } catch (error) {
     trouble.replaceChildren(notice('error', (error as Error).message));
   }
+  const key = (event: KeyboardEvent) => micro.key(event);
+  document.addEventListener('keydown', key);
   return () => {
+    document.removeEventListener('keydown', key);
     generation++;
     micro.destroy();
   };

@@ -32,11 +32,13 @@ let first = true;
 async function show(again = false): Promise<void> {
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
   if (path === 'main') return;
-  const name = path === '' ? 'learn' : path;
+  const scene = path.match(/^scene-(\d+)$/)?.[1];
+  const name = path === '' || scene ? 'learn' : path;
   const mine = ++shown;
   leave();
   leave = () => {};
   const root = document.createElement('div');
+  root.append(h('p', { class: 'quiet' }, 'Loading …'));
   main.replaceChildren(root);
   const known = VIEWS[name];
   const entitle = (title: string) => {
@@ -61,7 +63,7 @@ async function show(again = false): Promise<void> {
   try {
     await learnNames();
     if (mine !== shown) return;
-    const done = await known.view(root, new URLSearchParams(query ?? ''), { remember, entitle });
+    const done = await known.view(root, new URLSearchParams(query ?? (scene ? { scene } : '')), { remember, entitle });
     if (mine !== shown) return done();
     leave = done;
     const heading = root.querySelector('h1');

@@ -2,6 +2,7 @@
 
 import type { Ended, MicroSteps } from './api';
 import { capital, node } from './programs/program';
+import { type BinaryTree, binaryTree } from './binary-tree';
 import { textOf } from './pseudo-code';
 
 export interface Moment {
@@ -14,6 +15,8 @@ export interface Moment {
   pointers: number[];
   /** Nodes whose pointer in the picture has just changed. */
   moved: Set<number>;
+  /** Left and right, for programs that tell them apart. */
+  tree: BinaryTree | null;
 }
 
 export function unrollMicro({ program, operation, arguments: given, outcome, fields, steps }: MicroSteps): Moment[] {
@@ -23,7 +26,7 @@ export function unrollMicro({ program, operation, arguments: given, outcome, fie
   const draw = text.picture ?? upwards;
   const operands = Object.fromEntries(given);
   const words = given.map(([name, node]) => `${name} = ${node}`).join(' and ');
-  const start: Moment = { state: 'start', line: text.entry?.[operation] ?? 0, narration: `The operation gets ${words}.`, registers: operands, pointers: draw(memory, nodes), moved: new Set() };
+  const start: Moment = { state: 'start', line: text.entry?.[operation] ?? 0, narration: `The operation gets ${words}.`, registers: operands, pointers: draw(memory, nodes), moved: new Set(), tree: binaryTree(memory) };
   let before: Record<string, number | null> = Object.fromEntries([...Object.keys(steps[0]?.registers ?? {}).map((name) => [name, null]), ...given]);
   let pointers = start.pointers;
   return [start, ...steps.map((step, index): Moment => {
@@ -43,6 +46,7 @@ export function unrollMicro({ program, operation, arguments: given, outcome, fie
       registers: step.registers,
       pointers,
       moved: new Set(pointers.flatMap((to, node) => (to === old[node] ? [] : [node]))),
+      tree: binaryTree(memory),
     };
   })];
 }

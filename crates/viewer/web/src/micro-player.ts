@@ -4,7 +4,7 @@
  */
 
 import type { MicroSteps } from './api';
-import { h } from './dom';
+import { announce, h } from './dom';
 import { type Moment, unrollMicro } from './micro-memory';
 import { MiniForest } from './mini-forest';
 import { textOf } from './pseudo-code';
@@ -20,8 +20,13 @@ export class MicroPlayer {
   private readonly slider = h('input', { type: 'range', min: 0, max: 0, value: 0, class: 'scrubber', 'aria-label': 'Micro-step' });
   private readonly playing = h('button', { type: 'button', class: 'play', onclick: () => this.toggle() }, 'Play');
   private readonly forest = new MiniForest('Inside the operation');
+  /** What a link/cut tree stands for. */
+  private readonly represented = new MiniForest('The tree it represents');
+  private readonly legend = h('p', { class: 'quiet note' });
+  private readonly parts = h('div', { class: 'micro-parts' }, this.code, this.forest.element, this.represented.element, this.registers);
   private moments: Moment[] = [];
   private operands: [string, number][] = [];
+  private ranks: string[] = [];
   private at = 0;
   private timer: number | undefined;
 
@@ -30,8 +35,12 @@ export class MicroPlayer {
     this.slider.addEventListener('input', () => this.go(Number(this.slider.value)));
     this.element = h('div', { class: 'micro', hidden: true }, title ? h('h3', {}, title) : null,
       h('div', { class: 'steps' }, button('Micro-step back', '◀', -1), this.playing, button('Micro-step forward', '▶', 1), this.slider, this.counter),
-      this.narration, h('div', { class: 'micro-parts' }, this.code, this.forest.element, this.registers),
-      h('p', { class: 'quiet note' }, 'Blue rims mark the nodes that registers hold.'));
+      this.narration, this.parts,
+      this.legend);
+    for (const { element } of [this.forest, this.represented]) {
+      element.addEventListener('pointerover', (event) => this.link((event.target as Element).closest('[data-node]')));
+      element.addEventListener('pointerleave', () => this.link(null));
+    }
     // The keys belong to the player around it.
     this.slider.addEventListener('keydown', (event) => event.stopPropagation());
   }
@@ -39,11 +48,35 @@ export class MicroPlayer {
   destroy(): void {
     this.pause();
     this.forest.destroy();
+    this.represented.destroy();
+  }
+
+  /** Steps and plays by keys pressed anywhere but in fields. */
+  key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (this.element.hidden || event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, [role=listbox]')) return;
+    const act = {
+      ArrowLeft: () => this.go(this.at - 1),
+      ArrowRight: () => this.go(this.at + 1),
+      Home: () => this.go(0),
+      End: () => this.go(this.moments.length - 1),
+      ' ': target.closest('button, a, summary') ? undefined : () => this.toggle(),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** Until the next operation is there, the last one can be seen but not used. */
+  await(): void {
+    this.pause();
+    this.element.inert = true;
   }
 
   /** Shows an operation; nothing for null. */
   load(steps: MicroSteps | null): void {
     this.pause();
+    this.element.inert = false;
     this.element.hidden = !steps;
     delete this.element.dataset.program;
     if (!steps) return;
@@ -54,7 +87,18 @@ export class MicroPlayer {
     this.code.replaceChildren(...code.map((line) => h('li', {}, h('code', {}, line))));
     this.code.hidden = code.length === 0;
     this.slider.max = String(this.moments.length - 1);
-    this.forest.prepare(this.moments.map(({ pointers }) => pointers));
+    // Only what is compared is worth a number: without keys, all nodes have the same.
+    this.ranks = new Set(steps.ranks).size > 1 ? steps.ranks.map(String) : [];
+    const trees = this.moments.flatMap(({ tree }) => (tree ? [tree] : []));
+    this.forest.rename(trees[0]?.represented ? 'The auxiliary forest' : 'Inside the operation');
+    this.forest.prepare(this.moments.map(({ pointers }) => pointers), trees.map(({ sides }) => sides));
+    this.represented.element.hidden = !trees[0]?.represented;
+    this.parts.classList.toggle('three', Boolean(trees[0]?.represented));
+    this.represented.prepare(trees.flatMap(({ represented }) => (represented ? [represented] : [])));
+    const legend = ['Blue rims mark the nodes that registers hold.'];
+    if (this.ranks.length) legend.push('Under each node: the rank of its key, 1 is the least.');
+    if (trees[0]?.represented) legend.push('Solid lines lead to parents in a splay tree, which is a path of the represented tree; dashed ones to path-parents. ⇄ marks a pending flip.');
+    this.legend.textContent = legend.join(' ');
     this.go(0, false);
   }
 
@@ -88,12 +132,25 @@ export class MicroPlayer {
     this.counter.textContent = `micro-step ${this.at} of ${moments.length - 1}`;
     this.slider.setAttribute('aria-valuetext', `${this.counter.textContent}: ${moment.narration}`);
     this.narration.textContent = moment.narration;
+    // The slider says it itself while it has the focus, and playing would never be silent.
+    if (this.timer === undefined && step > 0 && document.activeElement !== this.slider) announce(moment.narration);
     this.mark(moment.line);
     this.registers.replaceChildren(h('dt', {}, 'state'), h('dd', {}, moment.state),
       ...Object.entries(moment.registers).flatMap(([name, node]) => [h('dt', {}, name), h('dd', {}, node ?? 'nil')]));
     const held = new Set(Object.values(moment.registers).filter((node): node is number => node !== null));
-    const [u, v] = [0, 1].map((index) => operands[index]?.[1] ?? null);
-    this.forest.show({ pointers: moment.pointers, u, v, names: operands.map(([name]) => name), visited: held, moved: moment.moved }, animate);
+    // A program may move its operands to other registers: the badge goes with the register.
+    const operand = (index: number) => (operands[index] ? moment.registers[operands[index][0]] ?? null : null);
+    const common = { u: operand(0), v: operand(1), names: operands.map(([name]) => name), visited: held };
+    const { sides, pathParents, flipped, represented } = moment.tree ?? {};
+    this.forest.show({ ...common, pointers: moment.pointers, moved: moment.moved, sides, pathParents, flipped, under: this.ranks }, animate);
+    if (represented) this.represented.show({ ...common, pointers: represented }, animate);
+  }
+
+  /** Marks a node in both pictures. */
+  private link(node: Element | null): void {
+    this.element.querySelectorAll('.linked').forEach((other) => other.classList.remove('linked'));
+    const name = node?.getAttribute('data-node');
+    if (name !== null && name !== undefined) this.element.querySelectorAll(`[data-node="${name}"]`).forEach((other) => other.classList.add('linked'));
   }
 
   private mark(line: number): void {

@@ -11,7 +11,7 @@ export function modelCard(details: RunDetails): HTMLElement[] {
   const data = ['nodes', 'ops', 'sequences'].map((key) => setting('data', key));
   const sequences = `${data[2]} sequences of ${data[1]} operations on ${data[0]} nodes, seed ${details.seed}`;
   const all = isMachine(details) && setting('data', 'consistent') === 'true';
-  const trained = all ? 'every view that is consistent with the program’s invariants' : isMachine(details) ? `the views met in ${sequences}` : sequences;
+  const trained = all ? 'every view that is consistent with the program’s clauses' : isMachine(details) ? `the views met in ${sequences}` : sequences;
   const certificate = certificateText(details.certificate);
   return [h('section', { class: 'card', 'aria-label': 'Model card' }, h('h2', {}, 'Model card'), h('dl', {},
     ...row('Model', h('code', {}, details.model), aboutModel(details.model) ? `: ${aboutModel(details.model)}` : ''),
@@ -39,8 +39,10 @@ function certificateText(text: string | null | undefined): string {
   }
 }
 
+type Score = 'f1' | 'precision' | 'recall' | 'accuracy' | 'sequences_right' | 'sequences_exact' | 'pointer_accuracy' | 'mask_accuracy';
+
 export function scoreTable(details: RunDetails, baselines: Baseline[]): HTMLElement {
-  const columns: [string, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_right', 'sequences with all answers right'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers right'], ['mask_accuracy', 'masks right']];
+  const columns: [Score, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_right', 'sequences with all answers right'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers right'], ['mask_accuracy', 'masks right']];
   const shown = columns.filter(([name]) => details.test.some((test) => typeof test[name] === 'number'));
   const baseline = (nodes: number, kind: 'counting' | 'paper') => baselines.find((one) => one.nodes === nodes)?.[kind] ?? null;
   const extra: [string, (nodes: number, index: number) => number | null | undefined][] = [
@@ -52,7 +54,7 @@ export function scoreTable(details: RunDetails, baselines: Baseline[]): HTMLElem
   const row = (title: string, quiet: boolean, values: (number | null | undefined)[]) =>
     h('tr', { class: quiet ? 'baseline' : null }, h('th', { scope: 'row' }, title), ...values.map((value) => h('td', {}, score(value))));
   const [first, ...rest] = shown;
-  const line = ([name, title]: [string, string]) => row(title, false, details.test.map((test) => test[name]));
+  const line = ([name, title]: [Score, string]) => row(title, false, details.test.map((test) => test[name]));
   return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
     h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),
     h('tbody', {}, ...(first ? [line(first)] : []),

@@ -1,12 +1,17 @@
 /** The player: a replay, step by step, to be played, scrubbed and searched for mistakes. */
 
 import { announce, choice, h, notice } from './dom';
-import { type Mistake, hasMistake, nextMistake, previousMistake } from './history';
+import { type Frame, type Mistake, hasMistake, nextMistake, previousMistake } from './history';
 import { showKeys } from './keys';
 import { present, presenting } from './presentation';
 import { type Lane, Stage } from './stage';
 import { Track } from './track';
 import { verdict } from './verdict';
+
+/** Where something is wrong for the first time, in what matters most: the step to look at first. The last one if all is right. */
+function firstMistake(frames: Frame[]): number {
+  return nextMistake(frames, 0, 'answer') ?? nextMistake(frames, 0, 'pointer') ?? frames.length - 1;
+}
 
 /** Milliseconds a step at normal speed. */
 const PAUSE = 900;
@@ -58,7 +63,8 @@ export class Player {
     (this.keys ?? this.element).removeEventListener('keydown', this.onKey);
   }
 
-  load(lanes: Lane[], start = 0, animate = false): void {
+  /** Shows the first mistake of the first model unless told where to start. */
+  load(lanes: Lane[], start = firstMistake(lanes[0].frames), animate = false): void {
     this.pause();
     this.lanes = lanes;
     this.content.hidden = false;

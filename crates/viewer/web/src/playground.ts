@@ -163,8 +163,7 @@ export const playground: View = async (root, parameters, context) => {
       title: 'Model',
       replay,
       frames: unroll(replay),
-      node: (step, node) => api.node(request, step, node),
-      step: (step) => api.stepDetails(request, step),
+      step: (step, node) => api.stepDetails(request, step, { node }),
     };
     table.load(replay);
     player.load([lane], step, animate);
@@ -202,8 +201,8 @@ export const playground: View = async (root, parameters, context) => {
     download('operations.csv', header + operations.map((one) => `${line(one)}\n`).join(''), 'text/csv');
   };
   const copyAddress = async () => {
-    await navigator.clipboard?.writeText(location.href).catch(() => {});
-    remark('The address of this page has the model, the operations and the step in it; it was copied.');
+    const copied = await (navigator.clipboard?.writeText(location.href).then(() => true, () => false) ?? false);
+    remark(`The address of this page has the model, the operations and the step in it${copied ? '; it was copied' : '. The browser does not let the page copy it; copy it from the address bar'}.`);
   };
   const upload = async (chosen: File) => {
     if (chosen.size > 500_000) return complain(`${chosen.name} is too large: expected at most 500,000 bytes.`);

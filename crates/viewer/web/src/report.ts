@@ -1,11 +1,10 @@
 /** What moves in a report: curves and players. All else is plain HTML that was written with it. */
 
 import './report.css';
-import type { NodeDetails, Replay } from './api';
+import type { Replay } from './api';
 import { Chart, type Series } from './chart';
 import { unroll } from './history';
 import { Player } from './player';
-import type { Lane } from './stage';
 
 interface Curves {
   title: string;
@@ -40,21 +39,5 @@ for (const place of document.querySelectorAll<HTMLElement>('[data-replay]')) {
   const replay = data.replays[Number(place.dataset.replay)];
   const player = new Player(null);
   place.append(player.element);
-  player.load([lane(replay)]);
-}
-
-/** What is known of a replay without the model at hand. */
-function lane(replay: Replay): Lane {
-  const frames = unroll(replay);
-  const node = async (step: number, node: number): Promise<NodeDetails> => ({
-    node,
-    step,
-    priority: replay.priorities[node],
-    pointer: frames[step].model[node],
-    true_pointer: frames[step].truth[node],
-    true_mask: frames[step].truthVisited.has(node) ? 0 : 1,
-    mask_probability: null,
-    candidates: null,
-  });
-  return { title: 'Model', replay, frames, node };
+  player.load([{ title: 'Model', replay, frames: unroll(replay) }], 0);
 }

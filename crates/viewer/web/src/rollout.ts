@@ -35,7 +35,7 @@ export const rollout: View = async (root, parameters, context) => {
   const trouble = h('div');
   const list = new SequenceList((chosen) => {
     sequence.value = String(chosen);
-    load(0);
+    load();
   });
   root.replaceChildren(h('h1', {}, 'Rollout'), controls, trouble, player.element, inside.element, list.element);
 
@@ -66,7 +66,7 @@ export const rollout: View = async (root, parameters, context) => {
     return { model: run.id, nodes: n, sequence: wholeNumber(sequence, 'Sequence'), seed: chosenModel(models, model, all).seed };
   };
   let asked = 0;
-  const load = async (start: number) => {
+  const load = async (start?: number) => {
     const mine = ++asked;
     player.pause();
     offerNodes();
@@ -81,8 +81,7 @@ export const rollout: View = async (root, parameters, context) => {
         title: runs.length === 1 ? 'Model' : nameOf(runs[index]),
         replay,
         frames: unroll(replay),
-        node: (step, node) => api.node(requests[index], step, node),
-        step: (step) => api.stepDetails(requests[index], step),
+        step: (step, node) => api.stepDetails(requests[index], step, { node }),
       }));
       [shown] = replays;
       inside.element.hidden = false;
@@ -100,11 +99,11 @@ export const rollout: View = async (root, parameters, context) => {
   controls.addEventListener('change', (event) => {
     if (event.target === model) offerOthers(other.value);
     // Another model, the same sequence: the step stays.
-    load(event.target === model || event.target === other ? player.at() : 0);
+    load(event.target === model || event.target === other ? player.at() : undefined);
   });
   offerOthers(at('with', ''));
   const missing = parameters.get('with');
-  await load(Number(at('step', '0')) || 0);
+  await load(parameters.has('step') ? Number(parameters.get('step')) || 0 : undefined);
   if (missing && missing !== other.value) trouble.append(notice('error', `There is no trained model \`${missing}\` of this task to compare with.`));
   return () => {
     asked++;

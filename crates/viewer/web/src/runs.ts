@@ -53,7 +53,7 @@ export const runs: View = async (root, parameters, context) => {
   const columns = (): Column[] => {
     const plain = (name: 'task' | 'model'): Column => ({ name, title: name, value: (run) => run[name], cell: (run) => run[name], group: (runs) => runs[0][name] });
     return [
-      { name: 'name', title: 'run', value: (run) => `${run.built_in ? 0 : 1}/${run.name}`, cell: (run) => h('a', { href: `#/run?id=${encodeURIComponent(run.id)}` }, ...breakable(run.name)), group: unfold },
+      { name: 'name', title: 'run', value: (run) => `${run.built_in ? 2 : stateOf(run) === 'training' ? 0 : 1}/${run.name}`, cell: (run) => h('a', { href: `#/run?id=${encodeURIComponent(run.id)}` }, ...breakable(run.name)), group: unfold },
       plain('task'), plain('model'),
       { name: 'seed', title: 'seed', value: (run) => run.seed, cell: (run) => (run.trouble ? '' : run.seed), group: (runs) => `${runs.length} runs` },
       { name: 'epoch', title: 'state', value: (run) => (run.finished ? Infinity : run.epoch / Math.max(1, run.epochs)), cell: progress, group: states },
@@ -186,7 +186,8 @@ export const runs: View = async (root, parameters, context) => {
     }
   };
   draw();
-  const timer = setInterval(load, REFRESH);
+  // The models that come along do not change.
+  const timer = folder === null ? undefined : setInterval(load, REFRESH);
   return () => clearInterval(timer);
 };
 

@@ -10,6 +10,7 @@ import { type Frame, sameComponents } from './history';
 import { inspect } from './inspector';
 import { legend } from './legend';
 import { sigmoid } from './probability';
+import { savePictures } from './save-picture';
 import { Scrolling } from './scrolling';
 
 /** A model's rollout, and how to ask for more about it. */
@@ -17,9 +18,8 @@ export interface Lane {
   title: string;
   replay: api.Replay;
   frames: Frame[];
-  node: (step: number, node: number) => Promise<api.NodeDetails>;
   /** Absent where there is no server to ask. */
-  step?: (step: number) => Promise<api.StepDetails>;
+  step?: (step: number, node?: number) => Promise<api.StepDetails>;
 }
 
 const ZOOM = 1.25;
@@ -58,6 +58,7 @@ export class Stage {
       button('Zoom out', '−', () => this.zoomBy(1 / ZOOM)), button('Zoom in', '+', () => this.zoomBy(ZOOM)),
       h('button', { type: 'button', title: 'Fit everything into the picture', onclick: () => this.fit(true) }, 'Fit'),
       h('button', { type: 'button', title: 'Labels large enough to read', onclick: () => this.fit(false) }, 'Readable'),
+      h('button', { type: 'button', title: 'Save these pictures as SVG', onclick: () => savePictures(this.forests.querySelectorAll('svg'), `step-${this.at}`) }, 'Save'),
       checkbox('Follow u and v', true, (on) => {
         this.follow = on;
         this.draw(false);
@@ -96,6 +97,8 @@ export class Stage {
       view.element.remove();
       this.scrolling.remove(view.box);
     }
+    // Its pointers are not those of the tree that it represents.
+    this.truth.rename(first.replay.task === 'lct' ? 'Ground truth: the auxiliary forest' : 'Ground truth');
     this.forests.classList.toggle('three', lanes.length > 1);
     lanes.forEach(({ replay, title }, index) => {
       this.models[index].rename(title);
@@ -214,8 +217,8 @@ export class Stage {
       return;
     }
     try {
-      const details = await lane.node(at, chosen);
-      if (asked === this.asked) this.inspector.replaceChildren(title, ...inspect(details, lane.replay, lane.frames[at]));
+      const details = await lane.step?.(at, chosen) ?? null;
+      if (asked === this.asked) this.inspector.replaceChildren(title, ...inspect(chosen, details, lane.replay, lane.frames[at]));
     } catch (error) {
       if (asked === this.asked) this.inspector.replaceChildren(title, h('p', { class: 'notice error' }, (error as Error).message));
     }

@@ -34,12 +34,13 @@ export class Track {
       { name: 'pointers', values: pointerAccuracy(replay, frames) },
       { name: 'masks', values: maskAccuracy(replay, frames) },
     ];
-    return [strip, ...curves.flatMap(({ name, values }) => (values?.length ? [curve(name, values, named ? `${title}, ` : '')] : []))];
+    const shown = curves.flatMap(({ name, values }) => (values?.length ? [curve(name, values, named ? `${title}, ` : '')] : []));
+    return [strip, ...shown.map(({ row }) => row), ...(shown.length ? [h('small', {}, shown.map(({ words }) => words).join(' · '))] : [])];
   }
 }
 
 /** Accuracy by step, from 0 at the bottom to 1 at the top. */
-function curve(name: string, values: number[], prefix: string): HTMLElement {
+function curve(name: string, values: number[], prefix: string): { row: HTMLElement; words: string } {
   const namespace = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(namespace, 'svg');
   svg.setAttribute('viewBox', `0 0 ${values.length} ${HEIGHT}`);
@@ -53,5 +54,5 @@ function curve(name: string, values: number[], prefix: string): HTMLElement {
   const text = `${prefix}${name} right: ${(100 * mean).toFixed(1)}% on average`;
   svg.setAttribute('role', 'img');
   svg.setAttribute('aria-label', text);
-  return h('div', { class: 'accuracy-row', title: text }, svg, h('small', {}, `${name} right ${(100 * mean).toFixed(0)}%`));
+  return { row: h('div', { class: 'accuracy-row', title: text }, svg), words: `${name} right ${(100 * mean).toFixed(0)}%` };
 }

@@ -12,12 +12,12 @@ export function verdict(lanes: Lane[], step: number): (Node | string)[] {
   const { u, v, truth } = operation;
   return [
     h('code', {}, `${name}(${u}, ${v})`), ' ',
-    h('span', { class: 'nobr' }, 'truth ', h('b', {}, truth.answer), `: ${answers[truth.answer]};`), ' ',
+    h('span', {}, 'truth: ', h('b', {}, answers[truth.answer]), ` (${truth.answer});`), ' ',
     ...lanes.flatMap(({ frames, title }) => {
       const model = frames[step].operation?.model;
       if (!model) return [];
       const right = truth.answer === model.answer;
-      return [h('span', { class: 'nobr' }, lanes.length > 1 ? `${title} ` : 'model ', h('b', {}, model.answer), model.logit === null ? ' ' : ` (p = ${certainty(model.logit)}) `,
+      return [h('span', {}, lanes.length > 1 ? `${title}: ` : 'model: ', h('b', {}, answers[model.answer]), ` (${model.answer}${model.logit === null ? '' : `, p = ${certainty(model.logit)}`}) `,
         h('span', { class: right ? 'mark right' : 'mark bad' }, right ? '✓ right' : '✗ wrong')), ' '];
     }),
   ];

@@ -12,6 +12,7 @@ test('micro-steps are unrolled with lines and sentences', () => {
     arguments: [['u', 0], ['v', 1]],
     outcome: { answer: 1 },
     fields: { up: [null, null, 0] },
+    ranks: [1, 2, 3],
     steps: [
       { state: 'start', registers: registers({ s: 0, root: 0 }), writes: [] },
       { state: 'climb', registers: registers({ s: 0, root: 0 }), writes: [] },
@@ -33,11 +34,11 @@ test('micro-steps are unrolled with lines and sentences', () => {
 
 /** The states of every program in which something is still done: see `crates/machines/src/programs`. */
 const STATES: Record<string, string[]> = {
-  lct: ['start', 'order', 'start link', 'splay', 'release grandparent', 'release parent', 'release node', 'choose rotation', 'first rotation', 'rotation', 'release at the end', 'cut off deeper', 'climb', 'join', 'turn', 'turn and end', 'walk left', 'root found', 'go on with v', 'compare root', 'cut', 'attach', 'check root', 'link', 'connected', 'path', 'change value'],
+  lct: ['start', 'order', 'start link', 'splay', 'release grandparent', 'release parent', 'release node', 'choose rotation', 'first rotation', 'rotation', 'release at the end', 'splayed', 'cut off deeper', 'climb', 'join', 'turn', 'turn and end', 'walk left', 'root found', 'go on with v', 'compare root', 'cut', 'after cut', 'check root', 'link', 'after link', 'connected', 'path', 'change value'],
   dsu: ['start', 'climb', 'compress', 'found', 'link'],
   forest: ['start', 'start find', 'turn', 'climb', 'link or cut'],
   splay: ['start', 'descend', 'splay', 'first rotation', 'rotation', 'arrived', 'take out', 'rightmost', 'joined'],
-  heap: ['insert', 'meld', 'merge', 'store', 'pop', 'pair', 'stack', 'unstack', 'next pair'],
+  heap: ['insert', 'meld', 'merge', 'merged', 'store', 'pop', 'pair', 'stack', 'unstack', 'next pair'],
 };
 
 test('every state of every program has a line and a sentence', () => {

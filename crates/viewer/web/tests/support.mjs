@@ -1,5 +1,6 @@
 // What the browser tests share: a folder of runs, a real `pgn serve` on it, a real browser.
 //   PGN       the program to test
+//   PAGE      the folder of the page without a server
 //   CHROMIUM  the browser
 //   SHOTS     a folder for screenshots, if any are wanted
 //   ASSETS    a folder whose page is used instead of the one built into the program, to try a
@@ -7,6 +8,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 export const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-export const { PGN, CHROMIUM, SHOTS, ASSETS } = process.env;
+export const { PGN, PAGE, CHROMIUM, SHOTS, ASSETS } = process.env;
 export const HOSTILE = '<img src=x onerror=document.title=666>';
 export const SIZES = [[1920, 1080], [1280, 800], [390, 844]];
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -83,6 +85,19 @@ export async function serve(folder, port = 0) {
   return { base, stop };
 }
 
+/** A plain file server. */
+export async function serveFiles(folder) {
+  const kinds = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', wasm: 'application/wasm', txt: 'text/plain' };
+  const server = createServer((request, response) => {
+    const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
+    const path = join(folder, name);
+    if (request.method !== 'GET' || !existsSync(path)) return response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': kinds[name.split('.').pop()] }).end(readFileSync(path));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { base: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
+}
+
 /** A browser, and a server on a folder that `fill` has filled, for all tests of a file. */
 export function suite(fill) {
   const all = { folder: mkdtempSync(join(tmpdir(), 'pgn-browser-')), base: '', browser: null, stop: null };
@@ -117,7 +132,7 @@ export function suite(fill) {
       if (!request.url().startsWith(base) && !/^(blob|data):/.test(request.url())) troubles.push(`went to ${request.url()}`);
     });
     page.setDefaultTimeout(30_000);
-    if (ASSETS) {
+    if (ASSETS && base === all.base) {
       for (const name of ['page.js', 'page.css']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(ASSETS, name) }));
       await page.route(`${base}/`, (route) => route.fulfill({ path: join(ASSETS, 'index.html') }));
     }
@@ -142,6 +157,19 @@ export async function delay(page, pattern, milliseconds) {
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
     await route.continue();
   });
+}
+
+/** Holds every answer to a request that matches until what it returns is called. */
+export async function held(page, pattern) {
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(pattern, async (route) => {
+    await released;
+    await route.continue().catch(() => {});
+  });
+  return release;
 }
 
 /** Pointers after `step` operations, from the API, on one side. */

@@ -13,7 +13,7 @@ network learns what it does on every view that a step can have; the certificate 
 ...     halts = {"end": pgn.machines.Node("x"), "done": None}
 ...     operations = {"last": ("walk", ["x"]), "put": ("put", ["x", "y"])}
 ...     requires = {"put": {"x != y": "x and y are the same node"}}
-...     invariants = [pgn.machines.acyclic(down=["next"])]
+...     clauses = ["acyclic next", "x != nil", "put: y != nil", "put: x != y"]
 ...     def step(self, state, memory):
 ...         x = memory.register("x")
 ...         if state == "put":
@@ -31,7 +31,7 @@ network learns what it does on every view that a step can have; the certificate 
 ...         return "walk"
 >>> machine = pgn.machines.train(Last, epochs=300)
 >>> machine.certify()
-Certificate(program='last', certified=True, views=14)
+Certificate(program='last', certified=True, proved=True, views=11)
 >>> memory = machine.compile().start(4)
 >>> memory.apply("put", 2, 0), memory.apply("last", 2)
 (None, 0)
@@ -48,10 +48,11 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
-from pgn import _native, _progress
+from pgn import _files, _native, _progress
 from pgn._arrays import whole
+from pgn._model import BUILT_IN
 from pgn._train import STOP, Progress
 from pgn.machines._declared import Declared, registered
 from pgn.machines._machine import (
@@ -65,21 +66,16 @@ from pgn.machines._machine import (
 )
 from pgn.machines._program import (
     Halt,
-    Invariant,
     Memory,
     Node,
     Program,
     Refused,
-    acyclic,
-    inverse,
-    unshared,
 )
 
 __all__ = [
     "BUILT_IN",
     "Certificate",
     "Halt",
-    "Invariant",
     "Machine",
     "Memory",
     "Node",
@@ -88,13 +84,8 @@ __all__ = [
     "Program",
     "Refused",
     "State",
-    "acyclic",
-    "certify",
-    "compile",
-    "inverse",
     "load",
     "train",
-    "unshared",
 ]
 
 
@@ -106,6 +97,7 @@ def train(
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     callback: Callable[[Progress], object] | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
     patience: SupportsIndex | None = None,
     progress: bool | None = None,
     **settings: Any,
@@ -115,11 +107,10 @@ def train(
 
     >>> machine = pgn.machines.train("dsu", epochs=400)
     >>> machine.certify()
-    Certificate(program='dsu', certified=True, views=40)
+    Certificate(program='dsu', certified=True, proved=True, views=21)
 
-    ``callback`` is told the :class:`pgn.Progress` after every step; if it returns :data:`pgn.STOP`,
-    training stops, to be resumed in ``out``. ``patience`` and ``progress`` are as in
-    :func:`pgn.train`. Other keywords are those of the run's ``config.toml`` (``learning_rate``,
+    ``callback`` (told after every step), :data:`pgn.STOP`, ``on_interrupt``, ``patience``,
+    ``progress`` and ``out`` are as in :func:`pgn.train`. Other keywords are those of the run's ``config.toml`` (``learning_rate``,
     ``batch``, ``data``, ``network``…).
     """
     named = isinstance(program, str)
@@ -140,23 +131,18 @@ def train(
             shown(now.epoch, now.epochs, now.loss, None, now.best_f1)
             return now.loss is not None and callback is not None and callback(now) is STOP
 
+        note = None if named else _files.check_structure(directory, program)
         try:
-            stopped = _native.train(
+            _native.train(
                 json.dumps({**given, **settings}), None, None, native, directory, threads, 30.0,
-                observe,
+                on_interrupt == "return", observe,
             )
         finally:
             shown.close()
-        if stopped is not None:
-            raise RuntimeError(
-                f"stopped after step {stopped}; train again with the same settings and out"
-            )
+            if note is not None and (directory / "config.toml").is_file():
+                _files.write(directory / _files.STRUCTURE, note.encode())
         own = None if named else program
         return Machine(read(directory), _native.Machine(directory, native), own)
-
-
-#: Machines that come with the package, trained and certified.
-BUILT_IN = ("dsu", "lct", "forest", "splay", "heap")
 
 
 def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:
@@ -176,25 +162,3 @@ def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:
         files = dict(_native.built_in_machine(str(directory)))
         return Machine(files, loaded(files, None))
     return Machine(read(path), _native.Machine(path, registered(program)), program)
-
-
-def certify(machine: Machine) -> Certificate:
-    """Compares a machine's network with its program on every consistent view.
-
-    The certificate is true if they agree on all of them: the network then executes the program for
-    every n.
-
-    >>> bool(pgn.certify(pgn.machines.train("dsu", epochs=1)))  # hardly trained
-    False
-    """
-    return machine.certify()
-
-
-def compile(machine: Machine) -> Machine:  # noqa: A001
-    """A certified machine as decision trees: no network any more, and fast.
-
-    >>> sets = pgn.compile(pgn.machines.train("dsu", epochs=400)).start(1000)
-    >>> sets.apply("query_union", 3, 5), sets.apply("query_union", 5, 3)
-    (True, False)
-    """
-    return machine.compile()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pgn import _native
 from pgn.machines._program import Halt, Node
@@ -85,6 +85,22 @@ class _Recorder:
         self._command("mark", self._there(node), self._program.number("all_marks", name), None)
 
 
+class _Snapshot:
+    """A memory between two operations, to draw the next one from."""
+
+    def __init__(self, program: Declared, nodes: int, pointers: Any, bits: Any) -> None:
+        self._program, self._pointers, self._bits = program, pointers, bits
+        self.nodes = nodes
+
+    def pointer(self, node: int, field: str) -> int | None:
+        found: int | None = self._pointers[self._program.number("pointers", field)][node]
+        return found
+
+    def bit(self, node: int, name: str) -> bool:
+        found: bool = self._bits[self._program.number("bits", name)][node]
+        return found
+
+
 class Declared:
     """A program in the words of the native half."""
 
@@ -96,6 +112,9 @@ class Declared:
                 "step(state, memory)"
             )
         self._step: Callable[[str, Any], str | None] = made.step
+        self._sample: Callable[[Any, Any], Any] = getattr(made, "sample", None)  # type: ignore[assignment]
+        #: What the native half draws operations by, if the class does.
+        self.draw = None if self._sample is None else self._draw
         self.name: str = getattr(made, "name", type(made).__name__)
         self.version = int(getattr(made, "version", 1))
         self.pointers = self._names(made, "pointers")
@@ -114,6 +133,8 @@ class Declared:
             (name, entry, list(arguments), list((rest[0] if rest else {}).items()))
             for name, (entry, arguments, *rest) in made.operations.items()
         ]
+        if not self.operations:
+            raise ValueError(f"the program `{self.name}` has no operations; expected at least one")
         self.requires = [
             (operation, condition, reason)
             for operation, conditions in getattr(made, "requires", {}).items()
@@ -125,15 +146,7 @@ class Declared:
                     f"requires names the operation {operation!r}; expected one of "
                     f"{', '.join(made.operations)}"
                 )
-        self.invariants = [
-            _Numbered(
-                one.sentence,
-                one.kind,
-                [self.number("pointers", field) for field in one.up],
-                [self.number("pointers", field) for field in one.down],
-            )
-            for one in getattr(made, "invariants", ())
-        ]
+        self.clauses = self._names(made, "clauses")
 
     def _names(self, made: Any, what: str) -> list[str]:
         names = getattr(made, what, ())
@@ -151,6 +164,25 @@ class Declared:
             )
         return names.index(name)
 
+    def _draw(self, nodes: int, pointers: Any, bits: Any, rng: Any) -> tuple[int, list[int]]:
+        """The next operation: its number, and its nodes."""
+        drawn = self._sample(_Snapshot(self, nodes, pointers, bits), rng)
+        name, *arguments = drawn
+        names = [operation for operation, *_ in self.operations]
+        if name not in names:
+            raise ValueError(
+                f"sample of the program `{self.name}` draws the operation {name!r}; expected one "
+                f"of {', '.join(names)}"
+            )
+        index = names.index(name)
+        expected = len(self.operations[index][2])
+        if len(arguments) != expected or any(not 0 <= int(node) < nodes for node in arguments):
+            raise ValueError(
+                f"sample of the program `{self.name}` draws {drawn!r}; expected the operation and "
+                f"{expected} nodes below {nodes}"
+            )
+        return index, [int(node) for node in arguments]
+
     def run(self, state: int, answers: Sequence[Any], done: int) -> Any:
         """Runs a step as far as the answers go: what it did since, and the next state at its end."""
         memory = _Recorder(self, answers, done)
@@ -163,13 +195,6 @@ class Declared:
         if following is None:
             return memory.commands, True, None
         return memory.commands, True, self.number("states", following)
-
-
-class _Numbered(NamedTuple):
-    sentence: str
-    kind: str
-    up: list[int]
-    down: list[int]
 
 
 def _ending(halt: Halt) -> tuple[str, str]:

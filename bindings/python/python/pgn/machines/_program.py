@@ -22,34 +22,6 @@ class Refused(NamedTuple):
 Halt = Union[bool, Node, Refused, None]
 
 
-class Invariant(NamedTuple):
-    """Something that always holds before a step; views that violate it are left out."""
-
-    sentence: str
-    kind: str
-    up: tuple[str, ...]
-    down: tuple[str, ...]
-
-
-def acyclic(*, up: Sequence[str] = (), down: Sequence[str] = ()) -> Invariant:
-    """Following any of ``down``, or any of ``up`` backwards, never leads back to a node."""
-    named = ", ".join([*up, *down])
-    return Invariant(f"following {named} from a node never leads back to it", "acyclic",
-                     tuple(up), tuple(down))
-
-
-def inverse(up: str, children: Sequence[str]) -> Invariant:
-    """A node is the child of one node at most, and ``up`` of a child is its parent."""
-    named = ", ".join(children)
-    return Invariant(f"{up} of a child in {named} is its parent", "inverse", (up,),
-                     tuple(children))
-
-
-def unshared(*fields: str) -> Invariant:
-    """No two of these fields, of one node or of two, point to the same node."""
-    return Invariant(f"no two of {', '.join(fields)} point to the same node", "unshared", (), fields)
-
-
 class Memory(Protocol):
     """What a step is given. Nodes are handles: compare them and pass them back, nothing else."""
 
@@ -91,11 +63,18 @@ class Program(Protocol):
     """A data structure as a program of micro-steps; see the example of the module.
 
     Besides what is here, a class may have ``bits``, ``marks``, ``controls`` (a mapping from names
-    to lists of values), ``invariants``, ``requires`` and ``version``. ``requires`` maps operations
+    to lists of values), ``clauses``, ``requires`` and ``version``. ``clauses`` are what holds before
+    every step, each a line such as ``"acyclic next"``, ``"walk: x != nil"`` or ``"p.left = c ->
+    c.up = p"``: ``docs/machines.md`` has the language. ``requires`` maps operations
     to what their arguments must be like, ``"x != y"``, ``"x.next = nil"`` or ``"x.held = 0"``, and
     why a call that violates it is refused. An operation is ``(first state, registers
     of its arguments)``, with a mapping of controls as a third entry where they do not start with
     their first value.
+
+    Traces draw any operation on different nodes, unless the class has a method
+    ``sample(memory, rng)``. It returns the next operation and its nodes, ``("put", 3, 5)``; it may
+    look at ``memory.nodes``, ``memory.pointer(node, field)`` and ``memory.bit(node, name)``, and
+    draws from the :class:`pgn.Rng` and nothing else.
     """
 
     name: str

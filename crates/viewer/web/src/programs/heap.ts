@@ -18,11 +18,12 @@ export const HEAP: Program = {
   ],
   entry: { insert: 0, meld: 1, pop_min: 2 },
   example: 'insert-0-2.insert-0-3.insert-0-4.insert-0-5.insert-0-6.insert-0-7.pop_min-0',
-  line: ({ state }) => ({ insert: 0, meld: 1, merge: 10, store: 8, pop: 3, pair: 4, stack: 5, unstack: 6, 'next pair': 7, done: 0, minimum: 8, refused: 0 }[state] ?? 0),
+  line: ({ state }) => ({ insert: 0, meld: 1, merge: 10, merged: 10, store: 8, pop: 3, pair: 4, stack: 5, unstack: 6, 'next pair': 7, done: 0, minimum: 8, refused: 0 }[state] ?? 0),
   tell: ({ state, before, registers }) => {
     switch (state) {
       case 'insert': return `Insert ${node(before.x)} into the heap of ${node(before.heap)}.`;
       case 'meld': return `Move everything from the heap of ${node(before.x)} to that of ${node(before.heap)}.`;
+      case 'merged': return `The merged tree is that of ${node(before.a)}.`;
       case 'merge': return `Merge ${node(before.a)} and ${node(before.b)}: ${node(registers.a)} has the lesser key and is above.`;
       case 'store': return `The root of the heap is ${node(before.a)}.`;
       case 'pop': return registers.x === null ? 'The heap is empty.' : `The least node is the root, ${node(registers.x)}: take it out. Its children must be merged.`;

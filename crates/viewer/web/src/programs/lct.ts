@@ -25,8 +25,8 @@ export const LCT: Program = {
   ],
   line: ({ state }) => ({
     order: 1, start: 0, 'start link': 0, splay: 10, 'release grandparent': 11, 'release parent': 11, 'release node': 11, 'choose rotation': 12, 'first rotation': 12, rotation: 13,
-    'release at the end': 9, 'cut off deeper': 6, climb: 7, join: 8, turn: 14, 'walk left': 15, 'root found': 15, 'go on with v': 0, 'compare root': 3,
-    cut: 16, attach: 17, link: 17, 'turn and end': 14, 'check root': 17, connected: 3, path: 5, 'change value': 5, no: 4, yes: 3,
+    'release at the end': 9, splayed: 9, 'cut off deeper': 6, climb: 7, join: 8, turn: 14, 'walk left': 15, 'root found': 15, 'go on with v': 0, 'compare root': 3,
+    cut: 16, 'after cut': 16, link: 17, 'after link': 17, 'turn and end': 14, 'check root': 17, connected: 3, path: 5, 'change value': 5, no: 4, yes: 3,
   }[state] ?? 0),
   tell: ({ state, before, registers, writes }) => {
     const s = node(before.s);
@@ -42,23 +42,25 @@ export const LCT: Program = {
       case 'choose rotation': return before.x === registers.x ? `Decide how to rotate ${s}.` : `Decide how to rotate ${s}: ${node(registers.x)} goes first.`;
       case 'first rotation': return `Rotate ${node(before.x)} one level up.`;
       case 'rotation': return `Rotate ${s} one level up.`;
-      case 'release at the end': return `${capital(s)} is the root of its splay tree.`;
+      case 'release at the end': return `Release ${s}: if a flip is pending there, carry it out.`;
+      case 'splayed': return `${capital(s)} is released: go on with the expose, or with walking left.`;
       case 'cut off deeper': return writes.length ? `What is deeper than ${t} is cut off its path.` : `Nothing is deeper than ${t} on its path.`;
       case 'climb': return before.s === registers.s ? `${capital(t)} has no path-parent: it is exposed.` : `The path-parent of ${t} is ${node(registers.s)}.`;
       case 'join': return `Hang ${t} below ${s}: their paths are joined.`;
       case 'turn':
       case 'turn and end': return `Flip ${t}: its path is now reversed, so it is the root of its tree.`;
-      case 'walk left': return before.x === registers.x ? `${capital(node(before.x))} has no left child: it is the root of the tree.` : `Walk left, from ${node(before.x)} to ${node(registers.x)}.`;
-      case 'root found': return `The root of v’s tree is ${node(before.x)}. Expose it, so that it is found faster next time.`;
+      case 'walk left': return before.s === registers.s ? `${capital(s)} has no left child: it is the root of the tree.` : `Walk left, from ${s} to ${node(registers.s)}.`;
+      case 'root found': return `The root of v’s tree is ${s}. Expose it, so that it is found faster next time.`;
       case 'go on with v': return `Go on with v, ${node(registers.v)}: expose it.`;
       case 'compare root': return before.t === before.u ? `The root of v’s tree is u: they are connected. Cut v.` : `The root of v’s tree is ${t}, not u: they are not connected. Link them.`;
-      case 'check root': return `u, ${node(before.u)}, must be the root of its tree. Then expose v, ${node(before.v)}.`;
+      case 'check root': return `u, ${node(before.u)}, must be the root of its tree.`;
       case 'link': return `${capital(node(before.v))} becomes the left child of ${node(before.u)}, unless they are connected already.`;
       case 'connected': return `They are connected if exposing v, ${node(before.v)}, gave u, ${node(before.u)}, a parent.`;
       case 'path': return `The splay tree of ${t} is now the path from u to v.`;
       case 'change value': return `${capital(t)} is the root of its splay tree: change its value.`;
       case 'cut': return `Cut ${t} off its left child, the rest of the path.`;
-      case 'attach': return `${capital(node(before.v))} becomes the left child of ${node(before.u)}: they are linked.`;
+      case 'after cut': return 'They were connected; now they are not.';
+      case 'after link': return 'They were not connected; now they are.';
       default: return '';
     }
   },

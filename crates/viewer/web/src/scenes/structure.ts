@@ -44,7 +44,7 @@ export function structureScene(): Scene {
     const mine = ++asked;
     undo.disabled = operations.length === 0;
     // What belongs to the operation before must not be stepped through while the reply is awaited.
-    inside.load(null);
+    inside.await();
     try {
       const { frames, replay } = await rollOut({ model: `built-in:${task.value}`, nodes: NODES, seed: 1, operations });
       if (mine !== asked) return;
@@ -54,7 +54,7 @@ export function structureScene(): Scene {
       forest.show({ pointers, u: last.operation?.u ?? null, v: last.operation?.v ?? null, visited: last.truthVisited, moved: last.truthMoved, picked });
       const { operation, answers } = replay;
       sentence.replaceChildren(...(last.operation
-        ? [h('code', {}, `${operation}(${last.operation.u}, ${last.operation.v})`), ` = ${last.operation.truth.answer}: ${answers[last.operation.truth.answer]}.`]
+        ? [h('code', {}, `${operation}(${last.operation.u}, ${last.operation.v})`), `: ${answers[last.operation.truth.answer]} (${last.operation.truth.answer}).`]
         : ['Click two nodes.']));
       const micro = operations.length ? await api.microSteps({ task: task.value, nodes: NODES, seed: 1, operations }).catch(() => null) : null;
       if (mine === asked) inside.load(micro);

@@ -11,7 +11,8 @@ const s = suite((folder) => {
 });
 
 const VIEWS = [
-  ['learn', '', '#scene-5 .scroll:last-child tbody tr:last-child td:nth-child(5)'],
+  ['learn', '', '.film-node'],
+  ['lecture', '#/learn?scene=2&lecture=1', '.film-node'],
   ['runs', '#/runs', '.runs tbody tr'],
   ['run', '#/run?id=run:dsu/pgn-0', '.scores'],
   ['compare', '#/compare?task=dsu', '.scores tbody tr'],

@@ -1,60 +1,135 @@
-// The introduction: five live scenes.
+// The introduction: live scenes, the film of one operation, and a lecture.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { suite, titled } from '../support.mjs';
+import { findBarriers, held, pointers, suite, titled } from '../support.mjs';
 
 const s = suite();
+const FILM = { model: 'built-in:dsu-free', nodes: 11, seed: 0, sequence: 17 };
 
-test('five scenes, each of them live', async (t) => {
+test('a data structure moves pointers, by two clicks', async (t) => {
   const page = await s.open(t, '');
   await titled(page, 'Introduction');
-  const scene = (number) => page.locator(`#scene-${number}`);
-  assert.equal(await page.locator('.scene').count(), 5);
-
-  // 1: an operation by two clicks.
-  await scene(1).getByText('query-union(1, 3)').waitFor();
-  await scene(1).locator('.forest').first().locator('.node').nth(4).click();
-  await scene(1).locator('.forest').first().locator('.node').nth(5).click();
-  await scene(1).getByText('query-union(4, 5) = 1').waitFor();
+  const scene = page.locator('#scene-1');
+  await scene.getByText('query-union(1, 3)').waitFor();
+  await scene.locator('.forest').first().locator('.node').nth(4).click();
+  await scene.locator('.forest').first().locator('.node').nth(5).click();
+  await scene.getByText('query-union(4, 5): were apart, now joined (1).').waitFor();
   const expected = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 8, seed: 1, operations: [[0, 1], [2, 3], [1, 3], [4, 5]] });
   assert.equal(expected.steps[3].truth.answer, 1);
-  await scene(1).getByRole('combobox').selectOption('lct');
-  await scene(1).getByText('query-toggle(4, 5) = 0').waitFor();
+  await scene.getByRole('combobox').selectOption('lct');
+  await scene.getByText('query-toggle(4, 5): were apart, now linked (0).').waitFor();
+});
 
-  // 2: what the network sees.
-  await scene(2).getByText(/query-union\(1, 2\) network: [01] \(p = /).waitFor();
-  assert.equal(await scene(2).locator('.operand-row').count(), 2);
-  await scene(2).getByRole('button', { name: 'Step forward' }).click();
-  await scene(2).getByText(/query-union\(6, 7\)/).waitFor();
+test('while a reply is awaited nothing false is shown, and nothing collapses', async (t) => {
+  const page = await s.open(t, 'third-party.txt');
+  const release = await held(page, '**/api/replay');
+  await page.goto(`${s.base}/`);
+  await page.locator('#scene-1 .canvas').first().waitFor();
+  assert.equal(await page.locator('.node').count(), 0, 'no forest that is none of theirs');
+  release();
+  await page.locator('#scene-1 .micro .code').waitFor();
+  const height = () => page.locator('#scene-1').evaluate((scene) => scene.getBoundingClientRect().height);
+  const before = await height();
+  const again = await held(page, '**/api/replay');
+  await page.locator('#scene-1 .forest').first().locator('.node').nth(4).click();
+  await page.locator('#scene-1 .forest').first().locator('.node').nth(5).click();
+  await page.waitForFunction(() => document.querySelector('#scene-1 .micro').inert);
+  assert.equal(await height(), before);
+  again();
+  await page.getByText('query-union(4, 5)').first().waitFor();
+});
 
-  // 3: masks, with the network's probabilities.
-  await scene(3).getByText(/of 12 masks are right/).waitFor();
-  await scene(3).locator('g.node.heat').first().waitFor();
+test('a view says that it is loading', async (t) => {
+  const page = await s.open(t, 'third-party.txt');
+  const release = await held(page, '**/api/about?');
+  await page.goto(`${s.base}/#/runs`);
+  await page.getByText('Loading …').waitFor();
+  release();
+  await page.locator('.runs tbody tr').first().waitFor();
+});
 
-  // 4: attention of any node.
-  await scene(4).locator('.candidates tbody tr').nth(4).waitFor();
-  await scene(4).locator('.node').nth(2).click();
-  await scene(4).getByText('Node 2 is drawn to').waitFor();
+test('one operation as a film: every stage tells what the model computed', async (t) => {
+  const page = await s.open(t, '#/learn?scene=2');
+  const scene = page.locator('#scene-2');
+  await scene.getByText('query-union(4, 7)').waitFor();
+  const replay = await s.ask('/api/replay', FILM);
+  const step = replay.steps[8];
+  assert.deepEqual([step.u, step.v], [4, 7]);
+  const stage = (name) => scene.getByRole('button', { name, exact: true });
+  const arrows = () => scene.locator('.film-node').evaluateAll((nodes) => nodes.map((node) => Number(node.getAttribute('aria-label').match(/points to (\d+)/)[1])));
+  await stage('Operands').click();
+  assert.equal(await scene.locator('.film-node.operand').count(), 2);
+  assert.deepEqual(await arrows(), pointers(replay, 8, 'model'));
+  // Messages: a dot for each, along pointers in both directions.
+  await stage('Messages').click();
+  const moving = pointers(replay, 8, 'model').filter((to, node) => to !== node).length;
+  assert.equal(await scene.locator('.message').count(), 2 * moving);
+  // A guess, then the masks.
+  await scene.locator('.film-node').nth(4).locator('.body').click();
+  await scene.locator('.film-node').nth(5).focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await scene.locator('.film-node[aria-pressed=true]').count(), 2);
+  await stage('Masks').click();
+  const visited = await scene.locator('.film-node.visited').evaluateAll((nodes) => nodes.map((node) => Number(node.dataset.node)));
+  assert.deepEqual(visited, step.model.visited);
+  await scene.getByText(`The data structure visits ${step.truth.visited.length} nodes. The network found ${visited.length} of them; you found 1 and 1 more.`).waitFor();
+  await stage('Attention').click();
+  assert.ok(await scene.locator('.beam').count() >= step.model.moved.length);
+  // Numbers on hover: the strongest candidate is where the pointer goes.
+  const [node, to] = step.model.moved[0];
+  await scene.locator('.film-node').nth(node).locator('.body').hover();
+  await scene.getByRole('heading', { name: `Node ${node}` }).waitFor();
+  assert.match(await scene.locator('.film-numbers').textContent(), new RegExp(`largest α${to}: `));
+  assert.equal(await scene.locator('.film-numbers .latent').count(), 3);
+  await stage('Answer').click();
+  assert.deepEqual(await arrows(), pointers(replay, 9, 'model'));
+  await scene.locator('.verdict').getByText(/were apart, now joined \(1, p = 0\.\d+\)\. So says the truth\./).waitFor();
+  assert.equal(await scene.locator('.ghost').count(), pointers(replay, 9, 'truth').filter((to, node) => to !== node).length);
+  assert.deepEqual(await findBarriers(page), []);
+  // The slider, the next operation, and the other structure.
+  await scene.getByRole('slider', { name: 'Stage of the operation' }).press('Home');
+  assert.equal(await stage('Operands').getAttribute('aria-current'), 'step');
+  await scene.getByRole('button', { name: 'Next operation' }).click();
+  await scene.getByText('operation 10 of 16').waitFor();
+  await scene.getByRole('combobox').selectOption('lct-free');
+  await scene.getByText('query-toggle').first().waitFor();
+});
 
-  // 5: every built-in model at every size.
-  const filled = () => page.waitForFunction(() => {
-    const rows = [...document.querySelectorAll('#scene-5 tbody tr')];
-    return rows.length > 0 && rows.every((row) => row.cells.length === 5);
-  });
-  await filled();
-  const tables = await scene(5).locator('table').evaluateAll((all) => all.map((table) => [table.caption.textContent, [...table.tBodies[0].rows].map((row) => row.cells[0].textContent)]));
-  assert.deepEqual(tables.map(([title]) => title), ['Disjoint-set union', 'Link/cut tree', 'Disjoint-set union, ordered', 'Rooted forest', 'Splay tree', 'Pairing heap'].map((title) => `${title}, test sequence 0`));
-  assert.deepEqual(tables[0][1], ['pgn the paper’s', 'pgn-free trained freely', 'pgn-machine certified', 'always answer 1']);
-  // The numbers are those of the replays.
-  const cell = scene(5).locator('table').nth(1).locator('tbody tr').nth(1).locator('td').nth(3);
-  const { steps } = await s.ask('/api/replay', { model: 'built-in:lct-free', nodes: 200, seed: 0, sequence: 0 });
-  const right = steps.filter(({ truth, model }) => truth.answer === model.answer).length / steps.length;
-  assert.equal(await cell.textContent(), `${Math.round(100 * right)}%`);
-  await scene(5).getByRole('combobox', { name: 'What is compared' }).selectOption('masks');
-  assert.notEqual(await cell.textContent(), `${Math.round(100 * right)}%`);
-  assert.equal(await scene(5).locator('table').nth(1).locator('tbody tr').nth(3).locator('td').first().textContent(), '–', 'a baseline has no masks');
-  await scene(5).getByRole('button', { name: 'Another sequence' }).click();
-  await scene(5).getByText('test sequence 1').first().waitFor();
+test('what happens as n grows, next to what one gets without a network', async (t) => {
+  const page = await s.open(t, '');
+  const scene = page.locator('#scene-3');
+  await scene.locator('table').first().waitFor();
+  const all = await s.ask('/api/runs');
+  const rows = (index) => scene.locator('table').nth(index).locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const names = async (index) => (await rows(index)).map(([name]) => name);
+  assert.deepEqual(await names(1), ['pgn the paper’s', 'pgn-free trained freely', 'pgn-machine certified', 'always answer 0', 'always answer 1']);
+  const lct = all.find(({ id }) => id === 'built-in:lct').test.find(({ nodes }) => nodes === 200);
+  const table = await rows(1);
+  assert.equal(table[0][4], `${Math.round(100 * lct.accuracy)}%`);
+  assert.equal(table[3][4], `${Math.round(100 * (1 - lct.answers_1))}%`);
+  const measure = scene.getByRole('combobox', { name: 'What is compared' });
+  for (const [name, baselines] of [['f1', ['always answer 1', 'counting']], ['pointers', ['every node points to itself']], ['masks', ['no node is visited']]]) {
+    await measure.selectOption(name);
+    assert.deepEqual((await names(1)).slice(3), baselines);
+  }
+  assert.equal((await rows(1))[3][4], `${Math.round(100 * lct.trivial.never_visit)}%`);
+});
+
+test('every scene has an address; a lecture shows one at a time', async (t) => {
+  const page = await s.open(t, '#scene-3');
+  await page.locator('#scene-3 table').first().waitFor();
+  await page.waitForFunction(() => document.querySelector('#scene-1 .micro .code') && document.querySelector('.film-node') && Math.abs(document.querySelector('#scene-3').getBoundingClientRect().top) < 2);
+  await page.getByRole('button', { name: 'Lecture' }).click();
+  await page.locator('#scene-1').waitFor({ state: 'hidden' });
+  assert.match(page.url(), /scene=3&lecture=1/);
+  await page.keyboard.press('ArrowLeft');
+  await page.locator('#scene-2').waitFor();
+  await page.reload();
+  await page.locator('#scene-2 .film-node').first().waitFor();
+  assert.ok(await page.locator('#scene-3').isHidden());
+  assert.ok(await page.locator('header nav').isHidden());
+  await page.keyboard.press('Escape');
+  await page.locator('#scene-3').waitFor();
 });
 
 test('inside an operation: pseudo-code, registers and a sentence for each micro-step', async (t) => {
@@ -83,6 +158,6 @@ test('inside an operation: pseudo-code, registers and a sentence for each micro-
       slider.dispatchEvent(new Event('input'));
     });
     const told = (forest) => forest.locator('g.node').evaluateAll((nodes) => nodes.map((node) => node.getAttribute('aria-label').match(/points to (\d+|itself)/)[1]));
-    assert.deepEqual(await told(inside.locator('.forest')), await told(page.locator('#scene-1 .forest').first()));
+    assert.deepEqual(await told(inside.locator('.forest').first()), await told(page.locator('#scene-1 .forest').first()));
   }
 });

@@ -53,6 +53,20 @@ test('operations are drawn, applied, undone, stepped through, and kept in the ad
   await page.waitForFunction(() => document.querySelectorAll('.history tbody tr').length === 5);
 });
 
+test('keys step through micro-steps, which are announced', async (t) => {
+  const page = await s.open(t, '#/machine?model=built-in:machine-heap&nodes=10&calls=insert-0-3.insert-0-4');
+  await page.getByText('micro-step 0 of').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('micro-step 1 of').waitFor();
+  const told = await page.locator('.micro .verdict').textContent();
+  assert.equal(await page.locator('#live').textContent(), told);
+  await page.keyboard.press('End');
+  await page.getByText(/micro-step (\d+) of \1/).waitFor();
+  // In a field, arrows belong to the field.
+  await page.locator('.operand').first().press('ArrowLeft');
+  await page.getByText(/micro-step (\d+) of \1/).waitFor();
+});
+
 test('what cannot be done is said, and nothing is lost', async (t) => {
   const page = await s.open(t, '#/machine?model=built-in:machine-heap&nodes=10&calls=insert-0-3');
   await rows(page).first().waitFor();

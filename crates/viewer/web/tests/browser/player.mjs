@@ -1,9 +1,9 @@
 // The player on test sequences and chains.
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { atStep, copyRun, copyUnion, delay, pointers, scrub, step, suite, told } from '../support.mjs';
+import { atStep, copyRun, copyUnion, delay, pointers, scrub, step, suite, told, viewer } from '../support.mjs';
 
 const s = suite((folder) => {
   copyRun(folder, 'dsu/pgn-0', 'dsu');
@@ -11,7 +11,7 @@ const s = suite((folder) => {
 });
 
 test('the player plays, pauses, scrubs and steps', async (t) => {
-  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=0');
   await atStep(page, 'step 0 of 30');
   await page.getByRole('button', { name: 'Play' }).click();
   await atStep(page, 'step 2 of 30');
@@ -42,7 +42,7 @@ test('the player plays, pauses, scrubs and steps', async (t) => {
 });
 
 test('speed: four times as fast takes a quarter of the time', async (t) => {
-  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=0');
   await atStep(page, 'step 0 of 30');
   await page.getByRole('combobox', { name: 'Speed' }).selectOption('4');
   // The page's clock is ours: nothing depends on how busy the machine is.
@@ -56,6 +56,7 @@ test('speed: four times as fast takes a quarter of the time', async (t) => {
 
 test('operands, masks, changed and wrong pointers are marked', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&step=12');
+  await page.getByRole('heading', { name: 'Ground truth: the auxiliary forest' }).waitFor();
   await atStep(page, 'step 12 of 30');
   const replay = await s.ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: await s.seed('built-in:lct'), sequence: 0 });
   const { u, v, truth, model } = replay.steps[11];
@@ -85,15 +86,16 @@ test('a node tells its mask and its candidates, by mouse and by keyboard', async
   const inspector = page.locator('.inspector');
   await inspector.getByText('Pointer candidates').waitFor();
   const replay = { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 };
-  const expected = await s.ask('/api/node', { replay, step: 10, node: 7 });
+  const { alpha: [alpha] } = await s.ask('/api/step', { replay, step: 10, node: 7 });
+  const best = alpha.map((value, node) => [value, node]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, 5);
   const shown = (await inspector.locator('tbody th').allTextContents()).map((text) => Number.parseInt(text));
-  assert.deepEqual(shown, expected.candidates.map(({ node }) => node));
+  assert.deepEqual(shown, best.map(([, node]) => node));
   assert.equal(shown.length, 5);
   assert.match(await inspector.textContent(), /P\(visited\)/);
 
   // The details follow the steps.
   const first = await inspector.textContent();
-  const changed = page.waitForResponse('**/api/node');
+  const changed = page.waitForResponse('**/api/step');
   await page.keyboard.press('End');
   await changed;
   await page.waitForFunction((first) => document.querySelector('.inspector').textContent !== first, first);
@@ -108,10 +110,13 @@ test('a node tells its mask and its candidates, by mouse and by keyboard', async
 });
 
 test('probabilities do not saturate', async (t) => {
-  const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 });
+  // A model that was trained for all 5,000 epochs is surer than the built-in ones.
+  cpSync(join(viewer, '../../results/paper/dsu/pgn-unweighted/seed-0'), join(s.folder, 'sure'), { recursive: true });
+  t.after(() => rmSync(join(s.folder, 'sure'), { recursive: true }));
+  const replay = await s.ask('/api/replay', { model: 'run:sure', nodes: 20, seed: 0, sequence: 0 });
   const at = 1 + replay.steps.findIndex(({ model }) => Math.abs(model.logit) > 18);
   assert.ok(at > 0, 'there is an answer with a probability that is 1 in 32 bits');
-  const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&step=${at}`);
+  const page = await s.open(t, `#/rollout?model=run:sure&nodes=20&step=${at}`);
   await atStep(page, `step ${at} of 30`);
   const text = await page.locator('.replay .verdict').textContent();
   assert.match(text, /p = 1 − \d·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+\)/);
@@ -119,7 +124,7 @@ test('probabilities do not saturate', async (t) => {
 });
 
 test('mistakes are found, forwards and backwards', async (t) => {
-  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20');
+  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&step=0');
   await atStep(page, 'step 0 of 30');
   const replay = await s.ask('/api/replay', { model: 'built-in:lct', nodes: 20, seed: await s.seed('built-in:lct'), sequence: 0 });
   const wrong = replay.steps.flatMap(({ truth, model }, index) => (truth.answer === model.answer ? [] : [index + 1]));
@@ -138,6 +143,15 @@ test('mistakes are found, forwards and backwards', async (t) => {
   assert.equal(await none.count(), 0, 'what was said of another step is gone');
 });
 
+test('a rollout opens at the first mistake', async (t) => {
+  for (const [model, sequence] of [['lct', 3], ['machine-lct', 0]]) {
+    const { steps } = await s.ask('/api/replay', { model: `built-in:${model}`, nodes: 20, seed: 0, sequence });
+    const first = steps.findIndex(({ truth, model }) => truth.answer !== model.answer) + 1;
+    const page = await s.open(t, `#/rollout?model=built-in:${model}&nodes=20&sequence=${sequence}`);
+    await atStep(page, `step ${first || 30} of 30`);
+  }
+});
+
 test('the pathological chain of the paper', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=10&source=chain&step=9');
   await atStep(page, 'step 9 of 9');
@@ -147,7 +161,7 @@ test('the pathological chain of the paper', async (t) => {
 
 test('the limits of the fields are the real ones, and an error leaves nothing running', async (t) => {
   for (const [source, most] of [['test', 365], ['chain', 447]]) {
-    const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&source=${source}`);
+    const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&step=0&source=${source}`);
     await page.locator('.counter').first().waitFor();
     const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
     assert.equal(await nodes.getAttribute('max'), String(most));
@@ -176,14 +190,14 @@ test('a model that is not there is said, and no other is shown in its place', as
   assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'run:gone');
   assert.ok(await page.locator('.player').isHidden());
   await page.getByRole('combobox', { name: 'Model' }).selectOption('built-in:lct');
-  await atStep(page, 'step 0 of 30');
+  await page.locator('.player .counter').first().getByText(/of 30$/).waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
   const playground = await s.open(t, '#/playground?model=run:gone');
   await playground.getByRole('alert').getByText('There is no trained model run:gone').waitFor();
 });
 
 test('a late answer does not replace a newer one', async (t) => {
-  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20');
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=0');
   await atStep(page, 'step 0 of 30');
   let slow = true;
   await page.route('**/api/replay', async (route) => {
@@ -205,7 +219,7 @@ test('a late answer does not replace a newer one', async (t) => {
 
 test('at n = 200 both operands are in the picture at every step, and labels can be read', async (t) => {
   for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
-    const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=200', { viewport });
+    const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=200&step=0', { viewport });
     await atStep(page, 'step 0 of 300');
     const faults = [];
     for (let at = 1; at <= 300; at += 7) {
@@ -257,6 +271,18 @@ test('pictures are zoomed, fitted, dragged and scrolled together; roots are at e
   assert.ok(inside, 'everything is in the picture');
 });
 
+test('pictures are saved as SVG that needs no style sheet', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=17');
+  await atStep(page, 'step 17 of 30');
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const text = readFileSync(await (await saved).path(), 'utf8');
+  // Parsed in the page, its styles would violate the content security policy.
+  const bodies = text.match(/<circle[^>]*>/g).filter((circle) => /class="[^"]*\bbody\b/.test(circle));
+  assert.match(text, /^<svg /);
+  assert.deepEqual([bodies.length, bodies.every((circle) => /style="[^"]*fill: ?rgb/.test(circle))], [40, true]);
+});
+
 test('few nodes are drawn large', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=8&step=5', { viewport: { width: 1920, height: 1080 } });
   await atStep(page, 'step 5 of 12');
@@ -282,7 +308,7 @@ test('two models on one sequence, and the step stays when one is exchanged', asy
 });
 
 test('test sequences are listed by errors, first error and depth', async (t) => {
-  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&sequence=3');
+  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&sequence=3&step=0');
   await atStep(page, 'step 0 of 30');
   await page.getByText('All test sequences of this model').click();
   const rows = page.locator('.sequences tbody tr');
@@ -342,6 +368,20 @@ test('a model without pointers is drawn as nodes, not as trees', async (t) => {
   assert.deepEqual(await places(1), await places(0), 'nodes are where the truth has them');
 });
 
+test('two models are presented on one screen, and labels do not cover the strips', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&with=built-in:dsu-free&nodes=20&step=20', { viewport: { width: 1280, height: 800 } });
+  await atStep(page, 'step 20 of 30');
+  const covered = await page.evaluate(() => [...document.querySelectorAll('.under small')].some((label) => [...document.querySelectorAll('.accuracy-row, .strip')].some((row) => {
+    const [a, b] = [label.getBoundingClientRect(), row.getBoundingClientRect()];
+    return a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  })));
+  assert.ok(!covered);
+  await page.keyboard.press('f');
+  await page.locator('header').waitFor({ state: 'hidden' });
+  await page.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight);
+  assert.ok((await page.locator('.stage .canvas').nth(2).boundingBox()).height > 300);
+});
+
 test('presentation mode shows the forests and little else; keys are shown on demand', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
   await atStep(page, 'step 5 of 30');
@@ -351,6 +391,7 @@ test('presentation mode shows the forests and little else; keys are shown on dem
   await page.locator('header').waitFor({ state: 'hidden' });
   assert.ok(await height() > before);
   assert.ok(await page.getByRole('combobox', { name: 'Model' }).isHidden());
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), 'everything is on the screen');
   await page.keyboard.press('ArrowRight');
   await atStep(page, 'step 6 of 30');
   await page.keyboard.press('Escape');
@@ -363,7 +404,7 @@ test('presentation mode shows the forests and little else; keys are shown on dem
 });
 
 test('transitions end where they should, and the dark has its colours', async (t) => {
-  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20', { reducedMotion: 'no-preference', colorScheme: 'dark' });
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=0', { reducedMotion: 'no-preference', colorScheme: 'dark' });
   await atStep(page, 'step 0 of 30');
   const places = (page) => page.locator('.forest').nth(1).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform').match(/[\d.]+/g).map(Number).map(Math.round).join()));
   await page.keyboard.press('End');
@@ -389,7 +430,7 @@ test('a run that is training can be rolled out with its best model so far', asyn
   const page = await s.open(t, '#/run?id=run:under-way');
   await delay(page, '**/api/replay', 50);
   await page.locator('main').getByRole('link', { name: 'Rollout' }).click();
-  await atStep(page, 'step 0 of 30');
+  await page.locator('.player .counter').first().getByText(/of 30$/).waitFor();
   assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'run:under-way');
 });
 
@@ -415,7 +456,7 @@ test('a machine is rolled out without a mistake, and its own micro-steps are sho
     assert.ok(await seen(), `micro-step ${at}`);
   }
   // A machine does not hedge: no probability is made up.
-  assert.match(await page.locator('.replay > div > .verdict').textContent(), /model [01] ✓ right/);
+  assert.match(await page.locator('.replay > div > .verdict').textContent(), /model: [^()]* \([01]\) ✓ right/);
   assert.equal(await page.getByText('Colour by P(visited)').isVisible(), false);
   assert.match(await page.locator('.inspector').textContent(), /visited(yes|no)/);
   const card = await s.open(t, '#/run?id=built-in:machine-lct');
@@ -453,6 +494,11 @@ test('an input graph is drawn: edges taken, rejected and still to come', async (
   assert.equal(await graph.locator('.graph-edge.taken').count(), taken);
   assert.equal(await graph.locator('.graph-edge.rejected').count(), 22 - taken);
   assert.equal(await graph.locator('.graph-edge.now').count(), 1);
+  const edge = ({ u, v }) => [u, v].sort((a, b) => a - b).join();
+  const mistaken = new Set(done.filter(({ truth, model }) => truth.answer !== model.answer).map(edge));
+  assert.equal(await graph.locator('.graph-edge.mistaken').count(), mistaken.size, 'the model’s answers are drawn too');
+  const { weight } = replay.graph.find((one) => edge(one) === edge(done[21]));
+  assert.equal(await graph.locator('.graph-weight').textContent(), weight.toFixed(2));
   assert.match(await graph.textContent(), new RegExp(`30 edges, ${taken} taken, ${22 - taken} rejected`));
   await page.keyboard.press('Home');
   await atStep(page, 'step 0 of 30');

@@ -21,7 +21,7 @@ test('operations by click and by keyboard, and undo', async (t) => {
   const expected = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 8, seed: 3, operations: [[2, 5]] });
   const { truth, model } = expected.steps[0];
   const verdict = await page.locator('.replay .verdict').textContent();
-  assert.ok(verdict.includes(`truth ${truth.answer}`) && verdict.includes(`model ${model.answer}`), verdict);
+  assert.ok(verdict.includes(`(${truth.answer});`) && verdict.includes(`(${model.answer}, p = `), verdict);
   assert.match(verdict, /p = (0\.\d{3}|1 − \d·10⁻)/);
   assert.ok((await page.locator('#live').textContent()).includes('query-union(2, 5)'), 'the answer is announced');
   assert.deepEqual(await told(page, 'Ground truth'), pointers(expected, 1, 'truth'));
@@ -185,4 +185,15 @@ test('operations are loaded from CSV and saved; a broken file changes nothing', 
   assert.equal(await page.getByRole('spinbutton', { name: 'Seed' }).inputValue(), '7');
   await page.keyboard.press('Home');
   await atStep(page, 'step 0 of 3');
+});
+
+test('a link is said to be copied only if it was', async (t) => {
+  const page = await s.open(t, '#/playground?model=built-in:dsu&nodes=8&ops=0-1');
+  for (const [allowed, expected] of [[true, 'it was copied'], [false, 'copy it from the address bar']]) {
+    await page.evaluate((allowed) => {
+      navigator.clipboard.writeText = () => (allowed ? Promise.resolve() : Promise.reject(new Error('no')));
+    }, allowed);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText(expected).waitFor();
+  }
 });

@@ -25,7 +25,7 @@ test('a view opened while the server was down appears when it is up', async (t) 
   await page.locator('.runs tbody tr').first().waitFor();
   assert.equal(await first.stop('SIGTERM'), 0);
   await page.evaluate(() => {
-    location.hash = '#/rollout?model=built-in:dsu';
+    location.hash = '#/rollout?model=built-in:dsu&step=0';
   });
   await page.getByRole('alert').getByText('The server does not answer').waitFor();
   const second = await serve(s.folder, new URL(first.base).port);

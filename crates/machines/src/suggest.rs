@@ -1,0 +1,171 @@
+//! Candidates for clauses: what held whenever somebody looked.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::interpret::{begin, outcome, steps_allowed};
+use crate::{Clauses, Error, Exploration, Program, Result, Seen, Signature, Trial, View};
+
+/// Clauses of a few simple forms that hold in random runs of a program, whatever it declares: an
+/// order of nodes, how fields of nodes relate, and per state how registers and their fields do.
+/// Most of them are not inductive: the checker of proofs tells which are.
+pub fn candidates(program: &dyn Program, trial: Trial) -> Result<Vec<String>> {
+    let signature = program.signature();
+    let seen = memories(program, trial)?;
+    let holds = |clauses: &[&str]| {
+        let texts: Vec<String> = clauses.iter().map(|text| text.to_string()).collect();
+        let parsed = Clauses::parse(signature, &texts).ok();
+        parsed.is_some_and(|parsed| seen.iter().all(|view| parsed.violated(view).is_none()))
+    };
+    let mut orders: Vec<String> =
+        signature.pointers.iter().map(|field| format!("acyclic {field}")).collect();
+    orders.push(format!("tree {}", signature.pointers.join(", ")));
+    let order = orders.into_iter().find(|order| holds(&[order]));
+    let with_order = |clause: &String| match &order {
+        Some(order) => holds(&[order, clause]),
+        None => holds(&[clause]),
+    };
+    let memory = about_memory(signature).into_iter().filter(with_order);
+    let mut all: Vec<String> = order.iter().cloned().chain(memory).collect();
+    for (state, declared) in (0..).zip(&signature.states) {
+        let here: Vec<&View> = seen.iter().filter(|view| view.state == state).collect();
+        if declared.halt.is_some() || here.is_empty() {
+            continue;
+        }
+        let controls = (0..signature.controls.len()).map(|control| {
+            let values: BTreeSet<u8> =
+                here.iter().filter_map(|view| view.controls[control]).collect();
+            (control, values)
+        });
+        let controls: Vec<_> = controls.collect();
+        let quoted = |control: usize, value: u8| {
+            format!("\"{}\"", signature.controls[control].values[usize::from(value)])
+        };
+        let mut found = Vec::new();
+        for (control, values) in &controls {
+            let values: Vec<String> = values.iter().map(|value| quoted(*control, *value)).collect();
+            if values.len() < signature.controls[*control].values.len() {
+                let name = &signature.controls[*control].name;
+                found.push(format!("{}: {name} = {}", declared.name, values.join(" | ")));
+            }
+        }
+        // A fact, or where it does not hold always: where a field of the controller has one value,
+        // or a register is nil, or is not.
+        type Case<'c> = (String, Box<dyn Fn(&View) -> bool + 'c>);
+        let mut cases: Vec<Case<'_>> = vec![(String::new(), Box::new(|_| true))];
+        for (control, values) in controls.iter().filter(|(_, values)| values.len() > 1) {
+            for &value in values {
+                let name = &signature.controls[*control].name;
+                let holds = move |view: &View| view.controls[*control] == Some(value);
+                cases.push((format!("{name} = {} -> ", quoted(*control, value)), Box::new(holds)));
+            }
+        }
+        for (register, name) in signature.registers.iter().enumerate() {
+            let nil = move |view: &View| view.registers[register] == Seen::Nil;
+            if here.iter().any(|view| nil(view)) && here.iter().any(|view| !nil(view)) {
+                cases.push((format!("{name} = nil -> "), Box::new(nil)));
+                cases.push((format!("{name} != nil -> "), Box::new(move |view| !nil(view))));
+            }
+        }
+        for fact in about_registers(signature, order.is_some()) {
+            let texts = order.iter().cloned().chain([format!("{}: {fact}", declared.name)]);
+            let parsed = Clauses::parse(signature, &texts.collect::<Vec<_>>());
+            let parsed = parsed.map_err(Error::Program)?;
+            let held: Vec<bool> = here.iter().map(|view| parsed.violated(view).is_none()).collect();
+            let relevant =
+                |case: &Case<'_>| here.iter().zip(&held).all(|(view, held)| *held || !case.1(view));
+            let fitting = cases.iter().filter(|case| relevant(case));
+            let most = if relevant(&cases[0]) { 1 } else { cases.len() };
+            found.extend(
+                fitting.take(most).map(|(case, _)| format!("{}: {case}{fact}", declared.name)),
+            );
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+/// Different memories before micro-steps.
+fn memories(program: &dyn Program, trial: Trial) -> Result<Vec<View>> {
+    let signature = program.signature();
+    let mut seen = HashSet::new();
+    for sequence in 0..trial.sequences {
+        let nodes = 1 + sequence as usize % trial.nodes;
+        let mut explored = Exploration::new(program, nodes, trial.seed, sequence);
+        for _ in 0..trial.operations {
+            let call = explored.call();
+            let store = &mut explored.store;
+            let mut state = match begin(program, store, call.operation, &call.arguments) {
+                Err(Error::Refused(_)) => continue,
+                started => started?,
+            };
+            for _ in 0..steps_allowed(store) {
+                seen.extend(store.whole(signature, state));
+                if outcome(program, store, state).is_some() {
+                    break;
+                }
+                let Some(next) = program.step(state, store) else { break };
+                store.settle(&mut ());
+                state = next;
+            }
+        }
+    }
+    let mut seen: Vec<View> = seen.into_iter().collect();
+    seen.sort_unstable();
+    // What registers hold after the end of an operation says nothing.
+    for view in &mut seen {
+        if signature.states[usize::from(view.state)].halt.is_some() {
+            view.registers.fill(Seen::Unread);
+            view.controls.fill(None);
+        }
+    }
+    Ok(seen)
+}
+
+fn about_memory(signature: &Signature) -> Vec<String> {
+    let mut all = Vec::new();
+    for one in &signature.pointers {
+        all.push(format!("p.{one} = c and q.{one} = c -> p = q"));
+        for other in signature.pointers.iter().filter(|other| *other != one) {
+            all.push(format!("p.{one} = c -> c.{other} = p"));
+            all.push(format!("p.{one} = nil -> p.{other} = nil"));
+            if one < other {
+                all.push(format!("p.{one} = c -> p.{other} != c"));
+                all.push(format!("p.{one} = c -> q.{other} != c"));
+            }
+        }
+        for bit in &signature.bits {
+            for set in 0..2 {
+                all.push(format!("p.{bit} = {set} -> p.{one} = nil"));
+                all.push(format!("p.{bit} = {set} -> p.{one} != nil"));
+                all.push(format!("p.{one} = c -> c.{bit} = {set}"));
+            }
+        }
+    }
+    all
+}
+
+fn about_registers(signature: &Signature, ordered: bool) -> Vec<String> {
+    let mut all = Vec::new();
+    for (at, a) in signature.registers.iter().enumerate() {
+        all.extend([format!("{a} = nil"), format!("{a} != nil")]);
+        for field in &signature.pointers {
+            all.extend([format!("{a}.{field} = nil"), format!("{a}.{field} != nil")]);
+        }
+        for bit in &signature.bits {
+            all.extend([format!("{a}.{bit} = 0"), format!("{a}.{bit} = 1")]);
+        }
+        for (place, b) in signature.registers.iter().enumerate().filter(|(place, _)| *place != at) {
+            if at < place {
+                all.extend([format!("{a} = {b}"), format!("{a} != {b}")]);
+            }
+            all.extend(signature.pointers.iter().map(|field| format!("{a}.{field} = {b}")));
+            if ordered {
+                all.extend([format!("{a} reaches {b}"), format!("not {a} reaches {b}")]);
+                if at < place {
+                    all.push(format!("not {a} reaches p or not {b} reaches p"));
+                }
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,86 @@
+//! A rollout that was recorded whole, as the page replays it.
+
+use pgn_engine::{Pointers, Rollout};
+use pgn_structures::{Node, Sequence, Task, TaskText};
+
+use crate::{
+    Error, Result,
+    replay::{Guess, Replay, Step, Truth, graph, kind_name, kinds, moves},
+};
+
+/// The replay of a rollout. The task is known, or only its name.
+pub fn recorded(
+    task: &str,
+    known: Option<&Task>,
+    sequence: Sequence<'_>,
+    rollout: &Rollout,
+) -> Result<Replay> {
+    let (n, ops) = (sequence.nodes(), sequence.ops());
+    let wrong = |what: String| Error::Report(format!("the rollout {what}"));
+    for (name, found, expected) in [
+        ("query logits", Some(rollout.query_logits.len()), ops),
+        ("mask logits", rollout.mask_logits.as_ref().map(Vec::len), ops * n),
+        ("pointers", rollout.pointers.as_ref().map(Vec::len), ops * n),
+    ] {
+        if let Some(found) = found
+            && found != expected
+        {
+            return Err(wrong(format!("has {found} {name}; expected {expected}")));
+        }
+    }
+    let out_of_range = rollout.pointers.iter().flatten().find(|&&node| node as usize >= n);
+    if let Some(node) = out_of_range {
+        return Err(wrong(format!("has a pointer to {node}; expected a node below {n}")));
+    }
+    let start: Vec<Node> = (0..n as Node).collect();
+    let (mut truth, mut model) = (start.clone(), start);
+    let step = |t: usize| {
+        let logit = rollout.query_logits[t];
+        let operation = sequence.operations[t];
+        let masks = rollout.mask_logits.as_ref().map(|all| &all[t * n..][..n]);
+        let visited = masks.map(|logits| {
+            (0..).zip(logits).filter(|&(_, &logit)| logit <= 0.0).map(|(node, _)| node).collect()
+        });
+        Step {
+            u: operation.u,
+            v: operation.v,
+            kind: known.and_then(|task| kind_name(task, operation)),
+            truth: Truth {
+                answer: sequence.answers[t],
+                visited: (0..)
+                    .zip(sequence.mask(t))
+                    .filter(|&(_, &mask)| mask == 0)
+                    .map(|(node, _)| node)
+                    .collect(),
+                moved: moves(&mut truth, sequence.pointers_after(t)),
+            },
+            model: Guess {
+                answer: u8::from(logit > 0.0),
+                logit: Some(logit),
+                visited,
+                moved: match &rollout.pointers {
+                    Some(all) => moves(&mut model, &all[t * n..][..n]),
+                    None => Vec::new(),
+                },
+            },
+        }
+    };
+    let about = known.map_or_else(|| TaskText::named(task), |task| task.about().clone());
+    Ok(Replay {
+        task: task.to_owned(),
+        operation: about.operation,
+        answers: about.answers,
+        nodes: n,
+        priorities: sequence.priorities.to_vec(),
+        pointers: match (&rollout.pointers, &rollout.mask_logits) {
+            (None, _) => Pointers::None,
+            (Some(_), Some(_)) => Pointers::Masked,
+            (Some(_), None) => Pointers::Every,
+        },
+        has_masks: rollout.mask_logits.is_some(),
+        has_attention: false,
+        kinds: known.map(kinds).unwrap_or_default(),
+        graph: graph(sequence.edges),
+        steps: (0..ops).map(step).collect(),
+    })
+}
