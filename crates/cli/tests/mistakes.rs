@@ -74,8 +74,16 @@ fn nothing_is_overwritten_without_being_told() {
 fn a_lost_terminal_leaves_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let mut child =
-        common::start(here, &format!("train --epochs 1000000 --patience 0 --out run {SMALL}"));
+    // As from a terminal, even where the tests themselves run under nohup.
+    let mut child = Command::new("env")
+        .arg("--default-signal=HUP")
+        .arg(assert_cmd::cargo::cargo_bin("pgn"))
+        .args(format!("train --epochs 1000000 --patience 0 --out run {SMALL}").split_whitespace())
+        .current_dir(here)
+        .stderr(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     common::wait_until("metrics", || here.join("run/metrics.jsonl").exists());
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
