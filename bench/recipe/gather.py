@@ -78,7 +78,7 @@ def table(name: str, accuracies: bool) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--tables"]:
-        for name in ("choice", "patience", "no-masks", "forcing", "layers", "how-far"):
+        for name in ("choice", "patience", "no-masks", "forcing", "layers", "how-far", "how-far-wide"):
             accuracies = name in ("choice", "patience", "no-masks")
             if (STUDIES / f"{name}.json").exists():
                 marked.put(STUDIES / "recipe.md", name, table(name, accuracies))

@@ -155,11 +155,12 @@ def campaign(options: argparse.Namespace, program: Program, folder: Path) -> lis
         )
     if not wanted(REQUESTS):
         return rows
-    row, held = Row(REQUESTS), Row("a half-open connection")
-    rows += [row, held]
+    row, held, slow = Row(REQUESTS), Row("a half-open connection"), Row("an unfinished body")
+    rows += [row, held, slow]
     server = requests.Server(program, folder, files.folder, options.answer_within)
     rng = random.Random(f"{options.seed}-requests")
-    requests.half_open(server, rng, held)
+    requests.half_open(server, rng, held, requests.HEADERS)
+    requests.half_open(server, rng, slow, requests.BODIES)
     end = time.monotonic() + share
     while time.monotonic() < end:
         requests.many(server, rng, row)

@@ -153,13 +153,23 @@ def many(server: Server, rng: random.Random, row: Row, count: int = 50) -> None:
     server.alive(row)
 
 
-def half_open(server: Server, rng: random.Random, row: Row, count: int = 1100) -> None:
-    """More half-open connections than there are file descriptors; then an honest request."""
+HEADERS = (b"", b"G", b"GET / HTTP/1.1\r\nHost: local")
+BODIES = (
+    b"POST /api/step HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4096\r\n\r\n",
+    b"POST /api/step HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4096\r\n\r\n{\"task\":",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+)
+
+
+def half_open(
+    server: Server, rng: random.Random, row: Row, sent: tuple[bytes, ...], count: int = 1100
+) -> None:
+    """More requests that never end than there are file descriptors; then an honest one."""
     for _ in range(count):
         try:
             connection = socket.create_connection(("127.0.0.1", server.port), timeout=2)
             connection.setblocking(False)
-            connection.send(rng.choice((b"", b"G", b"GET / HTTP/1.1\r\nHost: local")))
+            connection.send(rng.choice(sent))
             server.held.append(connection)
         except OSError:
             row.count("refused")

@@ -26,6 +26,10 @@ pub struct Args {
     /// compiles on its own)
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     emit: Emit,
+    /// Look at every micro-step whether the view is in the table, and stop if not; otherwise this
+    /// is left to the proof (pgn check)
+    #[arg(long)]
+    checked: bool,
     /// Where to write it [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -48,7 +52,8 @@ impl Args {
         if let Some(out) = &self.out {
             output::check_new(out, self.force)?;
         }
-        let compiled = machine::open(&self.run)?.compile()?;
+        let run = machine::open(&self.run)?;
+        let compiled = if self.checked { run.compile_checked()? } else { run.compile()? };
         let text = compiled.emit(match self.emit {
             Emit::Json => Format::Json,
             Emit::Dot => Format::Dot,

@@ -58,7 +58,7 @@ pub struct Args {
     /// in training for N nodes; depth:D in proportion to the depth of u and v
     #[arg(long, value_name = "BY:BASE", value_parser = test_layers::parse)]
     test_layers: Option<TestLayers>,
-    /// For machines: network, memoised or compiled; the scores are the same [default: memoised]
+    /// For machines: network, memoised, compiled or checked; the scores are the same [default: memoised]
     #[arg(long, value_name = "MODE", value_parser = machine::mode)]
     mode: Option<Mode>,
     /// Print JSON

@@ -41,7 +41,7 @@ pub struct Args {
     /// spanning forests: .gr (DIMACS), .mtx (Matrix Market), .csv, else `u v weight` per line
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// How the machine is run: network, memoised or compiled; the answers are the same
+    /// How the machine is run: network, memoised, compiled or checked; the answers are the same
     #[arg(long, value_name = "MODE", default_value = "compiled", value_parser = machine::mode)]
     mode: Mode,
     /// Print operations and seconds as JSON on standard error; reading the input is part of the

@@ -50,7 +50,7 @@ pub struct Args {
     /// Threads to use; the outcome is the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// For machines: network, memoised or compiled; the bytes are the same [default: memoised]
+    /// For machines: network, memoised, compiled or checked; the bytes are the same [default: memoised]
     #[arg(long, value_name = "MODE", value_parser = machine::mode)]
     mode: Option<Mode>,
     /// With --ops: print JSON

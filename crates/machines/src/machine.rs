@@ -368,7 +368,7 @@ impl Machine {
         }
     }
 
-    fn undefined(&self, view: &View) -> Error {
+    pub(crate) fn undefined(&self, view: &View) -> Error {
         let signature = self.signature();
         Error::Undefined { program: signature.name.clone(), view: view.picture(signature) }
     }

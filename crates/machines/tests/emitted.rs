@@ -65,7 +65,7 @@ fn calls_of(program: &dyn Program) -> (String, Vec<String>) {
 }
 
 /// What reads such calls, carries them out with an emitted module and prints what they give.
-fn driver(program: &dyn Program) -> String {
+fn driver(program: &dyn Program, suffix: &str) -> String {
     let signature = program.signature();
     let name = &signature.name;
     let structure = name[..1].to_uppercase() + &name[1..];
@@ -82,13 +82,16 @@ fn driver(program: &dyn Program) -> String {
     let fields: String =
         fields.map(|field| format!("line += &format!(\" {{}}\", node.{field});")).collect();
     format!(
-        "if name == \"{name}\" {{
-             let mut structure = {name}::{structure}::new({new});
+        "if name == \"{name}{suffix}\" {{
+             let mut structure = {name}{suffix}::{structure}::new({new});
              for line in lines {{
                  let words: Vec<u32> = line.split(' ').map(|word| word.parse().unwrap()).collect();
                  let a = &words[1..];
                  let outcome = match words[0] {{ {calls} _ => unreachable!() }};
-                 let mut line = format!(\"{{outcome:?}}\");
+                 let mut line = match outcome {{
+                     Ok(outcome) => format!(\"{{outcome:?}}\"),
+                     Err(refused) => format!(\"{{refused:?}}\"),
+                 }};
                  for node in &structure.nodes {{ {fields} }}
                  println!(\"{{line}}\");
              }}
@@ -107,17 +110,25 @@ fn emitted_rust_does_what_the_programs_do() {
     let mut main = String::from("#![deny(warnings)]\n");
     for program in &programs {
         let machine = Machine::new(program.clone()).unwrap();
-        let source = Compiled::new(&machine, machine.consistent()).unwrap().emit(Format::Rust);
+        let pairs = machine.consistent();
         let name = &program.signature().name;
-        std::fs::write(folder.join(format!("{name}.rs")), source).unwrap();
-        main += &format!("mod {name};\n");
+        let compiled = [Compiled::new(&machine, pairs), Compiled::checked(&machine, pairs)];
+        for (compiled, suffix) in compiled.into_iter().zip(["", "_checked"]) {
+            let source = compiled.unwrap().emit(Format::Rust);
+            assert!(source.contains(&format!("on all {} views", pairs.len())), "{source}");
+            std::fs::write(folder.join(format!("{name}{suffix}.rs")), source).unwrap();
+            main += &format!("mod {name}{suffix};\n");
+        }
     }
     main += "fn main() {
         let name = std::env::args().nth(1).unwrap();
         let input = std::fs::read_to_string(std::env::args().nth(2).unwrap()).unwrap();
         let mut lines = input.lines();
         let keys = lines.next().unwrap().split(' ').map(|key| key.parse().unwrap()).collect();\n";
-    main += &programs.iter().map(|program| driver(&**program)).collect::<String>();
+    for program in &programs {
+        main += &driver(&**program, "");
+        main += &driver(&**program, "_checked");
+    }
     std::fs::write(folder.join("main.rs"), main + "}\n").unwrap();
     let rustc = Command::new("rustc")
         .args(["--edition", "2024", "-o", "main", "main.rs"])
@@ -130,11 +141,13 @@ fn emitted_rust_does_what_the_programs_do() {
         let name = &program.signature().name;
         let path = folder.join(format!("{name}.txt"));
         std::fs::write(&path, input).unwrap();
-        let done = Command::new(folder.join("main")).arg(name).arg(&path).output().unwrap();
-        let found = String::from_utf8(done.stdout).unwrap();
-        assert_eq!(found.lines().count(), expected.len(), "{name}");
-        for (t, (found, expected)) in found.lines().zip(expected).enumerate() {
-            assert_eq!(found, expected, "{name}, call {t}");
+        for name in [name.clone(), format!("{name}_checked")] {
+            let done = Command::new(folder.join("main")).arg(&name).arg(&path).output().unwrap();
+            let found = String::from_utf8(done.stdout).unwrap();
+            assert_eq!(found.lines().count(), expected.len(), "{name}");
+            for (t, (found, expected)) in found.lines().zip(&expected).enumerate() {
+                assert_eq!(found, expected, "{name}, call {t}");
+            }
         }
     }
 }

@@ -39,9 +39,17 @@ macro_rules! built_in {
 }
 
 /// For each of the paper's tasks its `pgn`, which goes by the task's name, and the better
-/// `pgn-free`; and a `pgn-exact` for each of those it executes.
-pub const MODELS: [BuiltIn; 6] =
-    built_in!["dsu", "lct", "dsu-free", "lct-free", "dsu-ordered", "forest"];
+/// `pgn-free` and `pgn-free-2`; and a `pgn-exact` for each of those it executes.
+pub const MODELS: [BuiltIn; 8] = built_in![
+    "dsu",
+    "lct",
+    "dsu-free",
+    "lct-free",
+    "dsu-free-2",
+    "lct-free-2",
+    "dsu-ordered",
+    "forest"
+];
 
 /// The built-in machine of this program, loaded once.
 pub fn machine(name: &'static str) -> Answer<Arc<Loaded>> {
@@ -103,13 +111,14 @@ mod tests {
     #[test]
     fn every_built_in_model_is_whole() {
         for built_in in &MODELS {
-            let (task, free) = match built_in.name.strip_suffix("-free") {
-                Some(task) => (task, true),
-                None => (built_in.name, false),
+            let (task, model) = match built_in.name.split_once("-free") {
+                Some((task, layers)) => (task, format!("pgn-free{layers}")),
+                None if ["dsu", "lct"].contains(&built_in.name) => (built_in.name, "pgn".into()),
+                None => (built_in.name, "pgn-exact".into()),
             };
             let (config, results) = (built_in.run_config().unwrap(), built_in.results().unwrap());
             assert_eq!((&*config.task, &*results.task), (task, task));
-            assert_eq!((&config.model, config.model == "pgn-free"), (&results.model, free));
+            assert_eq!((&config.model, &results.model), (&model, &model));
             let run = built_in.run(&Task::named(task).unwrap()).unwrap();
             assert!(run.model().config().owns_pointers());
         }

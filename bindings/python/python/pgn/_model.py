@@ -403,7 +403,7 @@ def pretrained(name: str | None = None) -> Model | list[str]:
     """A trained model that comes with the package; without a name, the names there are.
 
     >>> pgn.pretrained()
-    ['dsu', 'dsu-free', 'dsu-ordered', 'forest', 'lct', 'lct-free']
+    ['dsu', 'dsu-free', 'dsu-free-2', 'dsu-ordered', 'forest', 'lct', 'lct-free', 'lct-free-2']
     >>> pgn.pretrained("lct")
     Model(task='lct', model='pgn', seed=0)
     """

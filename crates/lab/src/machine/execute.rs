@@ -1,4 +1,4 @@
-//! Operations carried out by a trained machine, in three ways with the same outcome.
+//! Operations carried out by a trained machine, in four ways with the same outcome.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,13 +18,16 @@ pub enum Mode {
     /// The network's actions on all consistent views are looked up in a table.
     #[default]
     Memoised,
-    /// A decision tree made of that table; only for certified machines.
+    /// A decision tree made of that table; only for certified machines. It trusts the proof that no
+    /// other view occurs; all other modes draw such a view and stop.
     Compiled,
+    /// The same, but every view is looked up: one that is not in the table is an error.
+    Checked,
 }
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Mode; 3] = [Mode::Network, Mode::Memoised, Mode::Compiled];
+    pub const ALL: [Mode; 4] = [Mode::Network, Mode::Memoised, Mode::Compiled, Mode::Checked];
 
     /// As on the command line.
     pub const fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Mode {
             Mode::Network => "network",
             Mode::Memoised => "memoised",
             Mode::Compiled => "compiled",
+            Mode::Checked => "checked",
         }
     }
 }
@@ -68,6 +72,15 @@ impl MachineRun {
     /// consistent view. That is found out anew here, whatever a certificate says: settings,
     /// weights or the program may have changed since.
     pub fn compile(&self) -> Result<Compiled> {
+        Ok(Compiled::new(self.machine(), &self.right_table()?)?)
+    }
+
+    /// [`MachineRun::compile`], with an error for every view that is not in the table.
+    pub fn compile_checked(&self) -> Result<Compiled> {
+        Ok(Compiled::checked(self.machine(), &self.right_table()?)?)
+    }
+
+    fn right_table(&self) -> Result<Vec<(View, Action)>> {
         let table = self.table()?;
         let truth = self.machine().consistent();
         let wrong = table.iter().zip(truth).filter(|(ours, theirs)| ours.1 != theirs.1).count();
@@ -79,7 +92,7 @@ impl MachineRun {
                 table.len()
             )));
         }
-        Ok(Compiled::new(self.machine(), &table)?)
+        Ok(table)
     }
 
     /// Ready to carry out operations.
@@ -90,6 +103,7 @@ impl MachineRun {
         };
         let compiled = match mode {
             Mode::Compiled => Some(Arc::new(self.compile()?)),
+            Mode::Checked => Some(Arc::new(self.compile_checked()?)),
             _ => None,
         };
         Ok(Executor { run: self, table, compiled })

@@ -7,9 +7,12 @@ use pgn_machines::{Machine, programs};
 use pgn_structures::Task;
 
 use super::{MachineCertificate, built_in};
-use pgn_runs::{files, files::is_finished, json_checksum};
+use pgn_runs::{files, json_checksum};
 
-use crate::{Error, MachineConfig, Result, Results, config::is_machine, run::check_is_run};
+use crate::{
+    Error, MachineConfig, Result, Results, config::is_machine, results::check_model,
+    run::check_is_run,
+};
 
 /// A trained machine: program, network and how it was trained.
 ///
@@ -67,9 +70,7 @@ impl MachineRun {
                 "its run is not finished: start the same `pgn train` again to resume",
             ));
         }
-        if is_finished(dir) {
-            Results::load(dir)?.check_file(dir, files::MODEL)?;
-        }
+        check_model(dir)?;
         let machine = config.machine()?;
         let bytes = files::read(&path)?;
         let signature = machine.signature().clone();

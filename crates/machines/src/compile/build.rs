@@ -31,10 +31,14 @@ struct Known {
 /// The tree is exact on the table, and reads no more than it needs: at each place the read that
 /// tells most about the action. `weight` says how often a view is met, for trees that are quick
 /// where it matters; a constant will do.
+///
+/// A `checked` tree makes every read of the lens, and ends in [`Branch::Outside`] wherever what it
+/// found is in none of the views.
 pub(crate) fn build(
     machine: &Machine,
     pairs: &[(View, Action)],
     weight: &dyn Fn(&View) -> f64,
+    checked: bool,
 ) -> Result<Tree> {
     let signature = machine.signature();
     let mut states = Vec::new();
@@ -64,13 +68,16 @@ pub(crate) fn build(
             case.label = *labels.entry(label).or_insert(next);
         }
         let known = Known { reads: vec![false; lens.reads.len()], slots: Vec::new() };
-        let branch = grow(lens, &cases.iter().collect::<Vec<_>>(), &known).ok_or_else(|| {
+        let cases: Vec<&Case> = cases.iter().collect();
+        let values = |control: u8| signature.controls[usize::from(control)].values.len() as u8;
+        let checks = checked.then_some(&values as &dyn Fn(u8) -> u8);
+        let branch = grow(lens, &cases, &known, checks).ok_or_else(|| {
             Error::Tree(format!(
                 "two views of state `{}` look the same and have different actions",
                 declared.name
             ))
         })?;
-        states.push(Some(simplify(branch)));
+        states.push(Some(simplify(branch, checked)));
     }
     Ok(Tree { signature: signature.clone(), states })
 }
@@ -144,13 +151,19 @@ fn express(case: &Case, known: &[u8]) -> Option<(Vec<Effect>, u8)> {
 /// The tree for cases that agree in all that is known; `None` if they cannot be told apart.
 ///
 /// Of all reads, the one with which the tree becomes cheapest if what follows is chosen by
-/// [`cost`]'s rule.
-fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
-    if let Some((effects, next)) = settled(cases, known) {
-        return Some(Branch::Act { effects, next });
-    }
+/// [`cost`]'s rule. With `checks` (how many values a control has) all reads are made.
+fn grow(
+    lens: &Lens,
+    cases: &[&Case],
+    known: &Known,
+    checks: Option<&dyn Fn(u8) -> u8>,
+) -> Option<Branch> {
+    let leaf = settled(cases, known);
     let mut best: Option<(f64, usize, Groups)> = None;
     for index in 0..lens.reads.len() {
+        if leaf.is_some() && (checks.is_none() || best.is_some()) {
+            break;
+        }
         let Some(groups) = split(lens, cases, known, index) else { continue };
         let after = known.after(lens, index);
         let price: f64 = groups.values().map(|group| cost(lens, group, &after)).sum();
@@ -158,7 +171,9 @@ fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
             best = Some((price, index, groups));
         }
     }
-    let (_, index, groups) = best?;
+    let Some((_, index, groups)) = best else {
+        return leaf.map(|(effects, next)| Branch::Act { effects, next });
+    };
     let slot = slot_of(lens, index);
     let test = match lens.reads[index] {
         Read::Control(control) => Test::Control { control },
@@ -167,12 +182,42 @@ fn grow(lens: &Lens, cases: &[&Case], known: &Known) -> Option<Branch> {
         Read::Bit(slot, bit) => Test::Bit { slot, bit },
         Read::Less(a, b) => Test::Less { a, b },
     };
-    let known = known.after(lens, index);
-    let outcomes = groups
-        .into_iter()
-        .map(|(found, group)| Some(Arm { found: vec![found], then: grow(lens, &group, &known)? }))
-        .collect::<Option<_>>()?;
+    let after = known.after(lens, index);
+    let missing =
+        checks.map_or(Vec::new(), |values| missing(test, cases[0], known, &groups, values));
+    let mut outcomes = Vec::new();
+    for (found, group) in groups {
+        outcomes.push(Arm { found: vec![found], then: grow(lens, &group, &after, checks)? });
+    }
+    if !missing.is_empty() {
+        outcomes.push(Arm { found: missing, then: Branch::Outside });
+    }
     Some(Branch::Read { test, outcomes })
+}
+
+/// What a read could find and does in none of the cases.
+fn missing(
+    test: Test,
+    case: &Case,
+    known: &Known,
+    groups: &Groups,
+    values: &dyn Fn(u8) -> u8,
+) -> Vec<Found> {
+    let possible: Vec<Found> = match test {
+        Test::Control { control } => (0..values(control)).map(Found::Value).collect(),
+        Test::Bit { .. } | Test::Less { .. } => vec![Found::Truth(true), Found::Truth(false)],
+        Test::Register { .. } | Test::Pointer { .. } => {
+            // The first slot that holds a node stands for all that do.
+            let at = |slot: u8| case.slots[usize::from(slot)];
+            let first = |&slot: &u8| {
+                known.slots.iter().find(|&&other| at(other) == at(slot)) == Some(&slot)
+            };
+            let slots = known.slots.iter().copied().filter(|&slot| at(slot).is_some());
+            let same = slots.filter(first).map(Found::Same);
+            same.chain([Found::Nil, Found::New]).collect()
+        }
+    };
+    possible.into_iter().filter(|found| !groups.contains_key(found)).collect()
 }
 
 /// What all cases do, if that can be said and is the same.
@@ -291,12 +336,13 @@ fn entropy(group: &[&Case]) -> f64 {
     counts.values().map(|&count| -count * (count / total).ln()).sum()
 }
 
-/// Joins outcomes with the same consequences, and leaves out reads that nothing depends on.
-fn simplify(branch: Branch) -> Branch {
+/// Joins outcomes with the same consequences, and leaves out reads that nothing depends on. In a
+/// `checked` tree no outcome stands for another, for each is tested.
+fn simplify(branch: Branch, checked: bool) -> Branch {
     let Branch::Read { test, outcomes } = branch else { return branch };
     let mut joined: Vec<Arm> = Vec::new();
     for Arm { found, then } in outcomes {
-        let then = simplify(then);
+        let then = simplify(then, checked);
         match joined.iter_mut().find(|outcome| outcome.then == then) {
             Some(outcome) => outcome.found.extend(found),
             None => joined.push(Arm { found, then }),
@@ -306,7 +352,7 @@ fn simplify(branch: Branch) -> Branch {
         Test::Register { slot, .. } | Test::Pointer { slot, .. } => Some(slot),
         _ => None,
     };
-    if let Some(slot) = slot {
+    if let Some(slot) = slot.filter(|_| !checked) {
         generalise(&mut joined, slot);
     }
     if joined.len() == 1 && slot.is_none_or(|slot| !joined[0].then.uses(slot)) {

@@ -54,6 +54,8 @@ pub(super) enum Op {
     Goto,
     /// Ends in state a.
     Halt,
+    /// Ends because what was read in state a is not in the table.
+    Stray,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +107,8 @@ struct Writer {
     notes: Notes,
     /// Where each slot of the present state is found: slots of registers are the registers.
     places: Vec<u8>,
+    /// The present state.
+    state: u8,
     /// Instructions that go to a state whose entry is not known yet.
     states: Vec<(usize, u8)>,
 }
@@ -120,7 +124,7 @@ impl Code {
             stride: signature.pointers.len() + usize::from(!signature.bits.is_empty()),
             children: signature.children.clone(),
         };
-        let mut writer = Writer { code, notes, places: Vec::new(), states: Vec::new() };
+        let mut writer = Writer { code, notes, places: Vec::new(), state: 0, states: Vec::new() };
         for (state, branch) in tree.states.iter().enumerate() {
             writer.code.entries[state] = writer.position()?;
             match branch {
@@ -129,6 +133,7 @@ impl Code {
                 }
                 Some(branch) => {
                     writer.places = (0..SLOTS as u8).collect();
+                    writer.state = state as u8;
                     writer.branch(branch)?;
                 }
             }
@@ -166,6 +171,10 @@ impl Writer {
     fn branch(&mut self, branch: &Branch) -> Result<()> {
         let (test, outcomes) = match branch {
             Branch::Act { effects, next } => return self.act(effects, *next),
+            Branch::Outside => {
+                self.push(Op::Stray, [self.state, 0, 0, 0, 0]);
+                return Ok(());
+            }
             Branch::Read { test, outcomes } => (*test, outcomes),
         };
         let Some((last, tested)) = outcomes.split_last() else {
@@ -239,6 +248,7 @@ impl Writer {
 
     fn switch(&mut self, control: u8, outcomes: &[Arm]) -> Result<()> {
         let values = outcomes.iter().flat_map(|outcome| &outcome.found).filter_map(value_of);
+        // A value above the largest goes the way of the largest: checked trees name them all.
         let most = values.max().unwrap_or(0);
         let table = self.code.tables.len();
         self.code.tables.resize(table + usize::from(most) + 1, 0);

@@ -54,6 +54,10 @@ fn draw(
             let label = lines.join("\\l");
             let _ = writeln!(text, "    s{state}_{number} [shape=box label=\"{label}\\l\"];");
         }
+        Branch::Outside => {
+            let _ =
+                writeln!(text, "    s{state}_{number} [shape=plain label=\"not in the table\"];");
+        }
     }
     number
 }

@@ -5,14 +5,16 @@ mod code;
 mod dot;
 mod run;
 mod rust;
+mod rust_names;
 mod text;
 mod tree;
 
-pub(crate) use rust::check_names;
+pub(crate) use rust_names::check_names;
 pub use tree::{Arm, Branch, Effect, Found, Test, Tree};
 
 use code::{Code, Notes};
-use pgn_structures::Node;
+use pgn_structures::{Node, Recorder};
+use run::End;
 
 use crate::interpret::steps_allowed;
 use crate::{Action, Error, Machine, Outcome, Result, Store, Values, View};
@@ -32,10 +34,15 @@ use crate::{Action, Error, Machine, Outcome, Result, Store, Values, View};
 /// assert_eq!(compiled.run(&mut store, query_union, &[1, 0])?, Outcome::Answer(false));
 /// # Ok::<(), pgn_machines::Error>(())
 /// ```
+///
+/// It trusts that only views of the table occur, which is what a proof says;
+/// [`Compiled::checked`] looks at every micro-step.
 #[derive(Clone)]
 pub struct Compiled {
     machine: Machine,
     tree: Tree,
+    /// How many views the table has.
+    views: usize,
     fast: Code,
     recording: Code,
     valued: Code,
@@ -53,11 +60,27 @@ impl Compiled {
         pairs: &[(View, Action)],
         weight: &dyn Fn(&View) -> f64,
     ) -> Result<Self> {
-        let tree = build::build(machine, pairs, weight)?;
+        Compiled::of(machine, pairs, weight, false)
+    }
+
+    /// [`Compiled::new`] that looks, at every micro-step, whether the view is in the table. One that
+    /// is not is an [`Error::Undefined`] that draws it.
+    pub fn checked(machine: &Machine, pairs: &[(View, Action)]) -> Result<Self> {
+        Compiled::of(machine, pairs, &|_| 1.0, true)
+    }
+
+    fn of(
+        machine: &Machine,
+        pairs: &[(View, Action)],
+        weight: &dyn Fn(&View) -> f64,
+        checked: bool,
+    ) -> Result<Self> {
+        let tree = build::build(machine, pairs, weight, checked)?;
         let code = |visits, values| Code::of(&tree, Notes { visits, values });
         let (fast, recording, valued) =
             (code(false, false)?, code(true, false)?, code(false, true)?);
-        Ok(Compiled { machine: machine.clone(), tree, fast, recording, valued })
+        let views = pairs.len();
+        Ok(Compiled { machine: machine.clone(), tree, views, fast, recording, valued })
     }
 
     /// The machine it was compiled from.
@@ -84,16 +107,7 @@ impl Compiled {
         arguments: &[Node],
     ) -> Result<Outcome> {
         let code = if V::ACTIVE { &self.valued } else { &self.fast };
-        let state = match self.machine.begin(store, operation, arguments) {
-            Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
-            started => started?,
-        };
-        let limit = steps_allowed(store);
-        let mut marks = Vec::new();
-        let mut mark = |mark, node| marks.push((mark, node));
-        let end = code.run(store, state, limit, (&mut (), values), &mut mark)?;
-        store.add_marks(marks);
-        Ok(self.machine.outcome(store, end).unwrap_or(Outcome::Done))
+        self.run_code(code, store, (&mut (), values), operation, arguments)
     }
 
     /// Carries out an operation; the nodes it visited are in [`Store::visited`].
@@ -103,18 +117,37 @@ impl Compiled {
         operation: usize,
         arguments: &[Node],
     ) -> Result<Outcome> {
+        let mut visited = std::mem::take(&mut store.visited);
+        visited.clear();
+        let notes = (&mut visited, &mut ());
+        let outcome = self.run_code(&self.recording, store, notes, operation, arguments);
+        store.visited = visited;
+        outcome
+    }
+
+    fn run_code<R: Recorder, V: Values>(
+        &self,
+        code: &Code,
+        store: &mut Store,
+        notes: (&mut R, &mut V),
+        operation: usize,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
         let state = match self.machine.begin(store, operation, arguments) {
             Err(Error::Refused(reason)) => return Ok(Outcome::Refused(reason)),
             started => started?,
         };
         let limit = steps_allowed(store);
-        let mut visited = std::mem::take(&mut store.visited);
         let mut marks = Vec::new();
         let mut mark = |mark, node| marks.push((mark, node));
-        let end = self.recording.run(store, state, limit, (&mut visited, &mut ()), &mut mark);
-        store.visited = visited;
+        let end = code.run(store, state, limit, notes, &mut mark)?;
         store.add_marks(marks);
-        Ok(self.machine.outcome(store, end?).unwrap_or(Outcome::Done))
+        match end {
+            End::Halt(state) => Ok(self.machine.outcome(store, state).unwrap_or(Outcome::Done)),
+            End::Outside(state) => {
+                Err(self.machine.undefined(&self.machine.view(store, state, &mut Vec::new())))
+            }
+        }
     }
 }
 
@@ -136,7 +169,10 @@ impl Compiled {
             // A tree is made of lists, numbers and strings, which JSON has.
             Format::Json => serde_json::to_string_pretty(&self.tree).unwrap_or_default() + "\n",
             Format::Dot => dot::dot(&self.tree, self.machine.lenses()),
-            Format::Rust => rust::rust(&self.tree, self.machine.lenses()),
+            Format::Rust => {
+                let clauses = self.machine.program().clauses();
+                rust::rust(&self.tree, self.machine.lenses(), &clauses, self.views)
+            }
         }
     }
 }

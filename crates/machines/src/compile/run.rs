@@ -6,16 +6,25 @@ use super::code::{CONTROLS, Code, Instruction, Op, REGISTERS, SLOTS};
 use crate::store::NIL;
 use crate::{Error, Result, Store, Values};
 
+/// How compiled code ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// In this state.
+    Halt(u8),
+    /// In this state, where what it read is not in the table; nothing was written since it began.
+    Outside(u8),
+}
+
 impl Code {
-    /// Runs from the beginning of `state` to an end; gives the state it ends in.
-    pub fn run<R: Recorder, V: Values>(
+    /// Runs from the beginning of `state` to an end.
+    pub(super) fn run<R: Recorder, V: Values>(
         &self,
         store: &mut Store,
         state: u8,
         limit: u64,
         (recorder, values): (&mut R, &mut V),
         mark: &mut impl FnMut(u8, Node),
-    ) -> Result<u8> {
+    ) -> Result<End> {
         let notes = (recorder, values);
         // The compiler knows how long a node is in each copy of the loop.
         match self.stride {
@@ -38,7 +47,7 @@ impl Code {
         limit: u64,
         (recorder, values): (&mut R, &mut V),
         mark: &mut impl FnMut(u8, Node),
-    ) -> Result<u8> {
+    ) -> Result<End> {
         let mut slots = [NIL; SLOTS];
         let mut controls = [0u8; CONTROLS];
         let registers = usize::from(REGISTERS)..usize::from(REGISTERS) + store.registers.len();
@@ -156,7 +165,13 @@ impl Code {
                 Op::Goto => target,
                 Op::Halt => {
                     store.registers.copy_from_slice(&slots[registers]);
-                    return Ok(a);
+                    return Ok(End::Halt(a));
+                }
+                Op::Stray => {
+                    store.registers.copy_from_slice(&slots[registers]);
+                    let used = store.controls.len();
+                    store.controls.copy_from_slice(&controls[..used]);
+                    return Ok(End::Outside(a));
                 }
             };
         }

@@ -1,17 +1,19 @@
 //! Decision trees as Rust source that compiles on its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use super::rust_names::{camel, snake};
 use super::tree::{Arm, Branch, Effect, Found, Test, Tree};
 use crate::lens::Lens;
 use crate::values::{ADD, PULL, SET};
 use crate::{Condition, Halt, Signature};
 
 /// A module with a type for the structure, a method per operation and a function per state.
-pub(super) fn rust(tree: &Tree, lenses: &[Lens]) -> String {
+/// `clauses` and `views` are what its statement names: see [`Source::head`].
+pub(super) fn rust(tree: &Tree, lenses: &[Lens], clauses: &[String], views: usize) -> String {
     let source = Source { tree, lenses, signature: &tree.signature };
-    let mut text = source.head();
+    let mut text = source.head(clauses, views);
     text += &source.types();
     text += &source.operations();
     text += &source.dispatch();
@@ -30,14 +32,33 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn head(&self) -> String {
+    /// What the module does, and why one may believe it.
+    fn head(&self, clauses: &[String], views: usize) -> String {
         let Signature { name, version, .. } = self.signature;
+        let one_line = |clause: &String| clause.split_whitespace().collect::<Vec<_>>().join(" ");
+        let clauses: String =
+            clauses.iter().map(|clause| format!("//! - `{}`\n", one_line(clause))).collect();
+        let outside = match self.tree.is_checked() {
+            true => "A view that is not in the table is refused.",
+            false => {
+                "It trusts that: in a memory that breaks the clauses its answers mean nothing. \
+                 What\n//! `pgn compile --checked` writes refuses other views."
+            }
+        };
         format!(
             "//! `{name}` (version {version}), compiled from a machine. Generated: do not edit.\n\
              //!\n\
-             //! Each function is the decision tree of a state: it reads what it needs around the\n\
-             //! registers of the controller, writes, and names the next state. Nodes are numbers\n\
-             //! below the number of keys; what is visited is not noted.\n\
+             //! Each call does what the program `{name}` does, for every number of nodes: the network \
+             that this\n//! was made from gave the program's action on all {views} views that its \
+             clauses allow.\n//!\n\
+             {clauses}//!\n\
+             //! That no other view occurs is what `pgn certify` and `pgn check` prove, or say they \
+             have only\n//! tested, for memories that begin empty and are changed by these operations \
+             alone.\n\
+             //! {outside}\n//!\n\
+             //! Each `step_` function is the decision tree of a state: it reads what it needs around \
+             the\n//! registers of the controller, writes, and names the next state. Nodes are numbers \
+             below the\n//! number of keys.\n\
              #![allow(dead_code, non_snake_case)]\n\n\
              /// No node.\n\
              pub const NIL: u32 = u32::MAX;\n\n"
@@ -58,14 +79,19 @@ impl Source<'_> {
         }
         text += "}\n\n";
         text += "/// How an operation ends.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n\
-                 pub enum Outcome {\n    Done,\n    Answer(bool),\n    Node(Option<u32>),\n    \
-                 Refused(&'static str),\n}\n\n";
+                 pub enum Outcome {\n    /// Nothing to say.\n    Done,\n    /// Yes or no.\n    \
+                 Answer(bool),\n    /// A node, or none.\n    Node(Option<u32>),\n}\n\n";
+        text += "/// Why a call was refused.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n\
+                 pub struct Refused(pub &'static str);\n\n\
+                 impl std::fmt::Display for Refused {\n    \
+                 fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        \
+                 f.write_str(self.0)\n    }\n}\n\nimpl std::error::Error for Refused {}\n\n";
         text += "/// Where the program is.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n\
                  enum State {\n";
         for state in &signature.states {
             text += &format!("    {},\n", camel(&state.name));
         }
-        text += "}\n\n";
+        text += if self.tree.is_checked() { "    NotInTable,\n}\n\n" } else { "}\n\n" };
         for control in &signature.controls {
             text += &format!(
                 "#[derive(Clone, Copy, Debug, PartialEq, Eq)]\nenum {} {{\n",
@@ -168,33 +194,31 @@ impl Source<'_> {
                     (camel(&control.name), camel(&control.values[usize::from(value)]));
                 settings.push(format!("{} = {kind}::{value}", snake(&control.name)));
             }
-            let refusals: String = operation
-                .requires
-                .iter()
-                .map(|one| {
-                    let test = match one.holds {
-                        Condition::Different(a, b) => {
-                            format!("{} == {}", arguments[usize::from(a)], arguments[usize::from(b)])
-                        }
-                        Condition::Nil(a, field) => {
-                            let field = snake(&signature.pointers[usize::from(field)]);
-                            format!("self.node({}).{field} != NIL", arguments[usize::from(a)])
-                        }
-                        Condition::Bit(a, bit, set) => {
-                            let bit = snake(&signature.bits[usize::from(bit)]);
-                            format!("self.node({}).{bit} != {set}", arguments[usize::from(a)])
-                        }
-                    };
-                    let reason = &one.reason;
-                    format!("        if {test} {{\n            return Outcome::Refused({reason:?});\n        }}\n")
-                })
-                .collect();
+            let mut doc = format!(
+                "    /// Carries out `{}`; refused if an argument is not a node",
+                operation.name
+            );
+            let mut refusals = String::new();
+            let mut refuse = |test: &str, reason: &str| {
+                refusals += &format!(
+                    "        if {test} {{\n            return Err(Refused({reason:?}));\n        }}\n"
+                );
+            };
+            let missing: Vec<String> =
+                arguments.iter().map(|one| format!("{one} as usize >= self.nodes.len()")).collect();
+            if !missing.is_empty() {
+                refuse(&missing.join(" || "), "an argument is not a node");
+            }
+            for one in &operation.requires {
+                doc += &format!(",\n    /// or if {}", one.reason);
+                refuse(&self.violated(one.holds, &arguments), &one.reason);
+            }
             let settings: String =
                 settings.iter().map(|setting| format!("        c_.{setting};\n")).collect();
             let _ = writeln!(
                 text,
-                "    pub fn {}(&mut self, {}) -> Outcome {{\n{refusals}        let mut c_ = START;\n\
-                 {settings}        self.run(State::{}, c_)\n    }}\n",
+                "{doc}.\n    pub fn {}(&mut self, {}) -> Result<Outcome, Refused> {{\n{refusals}        \
+                 let mut c_ = START;\n{settings}        self.run(State::{}, c_)\n    }}\n",
                 snake(&operation.name),
                 parameters.join(", "),
                 camel(&signature.states[usize::from(operation.entry)].name)
@@ -203,11 +227,29 @@ impl Source<'_> {
         text
     }
 
+    /// An expression that is true where a condition on arguments does not hold.
+    fn violated(&self, condition: Condition, arguments: &[String]) -> String {
+        let signature = self.signature;
+        match condition {
+            Condition::Different(a, b) => {
+                format!("{} == {}", arguments[usize::from(a)], arguments[usize::from(b)])
+            }
+            Condition::Nil(a, field) => {
+                let field = snake(&signature.pointers[usize::from(field)]);
+                format!("self.node({}).{field} != NIL", arguments[usize::from(a)])
+            }
+            Condition::Bit(a, bit, set) => {
+                let bit = snake(&signature.bits[usize::from(bit)]);
+                format!("self.node({}).{bit} != {set}", arguments[usize::from(a)])
+            }
+        }
+    }
+
     /// The loop over states. States with one successor run on into it without coming back here.
     fn dispatch(&self) -> String {
         let signature = self.signature;
         let mut text = String::from(
-            "    fn run(&mut self, mut state: State, mut c_: Controller) -> Outcome {\n        \
+            "    fn run(&mut self, mut state: State, mut c_: Controller) -> Result<Outcome, Refused> {\n        \
              loop {\n            state = match state {\n",
         );
         for (state, declared) in signature.states.iter().enumerate() {
@@ -231,17 +273,21 @@ impl Source<'_> {
                         }
                     }
                 }
-                Some(Halt::Done) => "return Outcome::Done,\n".to_string(),
-                Some(Halt::Answer(answer)) => format!("return Outcome::Answer({answer}),\n"),
+                Some(Halt::Done) => "return Ok(Outcome::Done),\n".to_string(),
+                Some(Halt::Answer(answer)) => format!("return Ok(Outcome::Answer({answer})),\n"),
                 Some(Halt::Node(register)) => {
                     let register = snake(&signature.registers[usize::from(*register)]);
                     format!(
-                        "return Outcome::Node((c_.{register} != NIL).then_some(c_.{register})),\n"
+                        "return Ok(Outcome::Node((c_.{register} != NIL).then_some(c_.{register}))),\n"
                     )
                 }
-                Some(Halt::Refused(reason)) => format!("return Outcome::Refused({reason:?}),\n"),
+                Some(Halt::Refused(reason)) => format!("return Err(Refused({reason:?})),\n"),
             };
             text += &format!("                State::{name} => {arm}");
+        }
+        if self.tree.is_checked() {
+            text += "                State::NotInTable => {\n                    return \
+                     Err(Refused(\"what was read is not in the table\"));\n                }\n";
         }
         text + "            };\n        }\n    }\n\n    #[inline(always)]\n    fn node(&mut self, \
                 node: u32) -> &mut Node {\n        &mut self.nodes[node as usize]\n    }\n"
@@ -253,12 +299,12 @@ impl Source<'_> {
         loop {
             let mut next = BTreeSet::new();
             if let Some(branch) = &self.tree.states[chain[chain.len() - 1]] {
-                successors(branch, &mut next);
+                self.successors(branch, &mut next);
             }
             match next.pop_first() {
                 Some(only)
                     if next.is_empty()
-                        && self.tree.states[only].is_some()
+                        && self.tree.states.get(only).is_some_and(Option::is_some)
                         && !chain.contains(&only) =>
                 {
                     chain.push(only);
@@ -297,6 +343,13 @@ impl Source<'_> {
                 let _ = match tail {
                     true => writeln!(text, "{indent}State::{next}"),
                     false => writeln!(text, "{indent}return State::{next};"),
+                };
+                return;
+            }
+            Branch::Outside => {
+                let _ = match tail {
+                    true => writeln!(text, "{indent}State::NotInTable"),
+                    false => writeln!(text, "{indent}return State::NotInTable;"),
                 };
                 return;
             }
@@ -453,89 +506,19 @@ impl Source<'_> {
             None => format!("slot_{slot}"),
         }
     }
-}
 
-/// Refuses names that would be one name in Rust, such as the registers `x-up` and `x_up`.
-pub(crate) fn check_names(signature: &Signature) -> Result<(), String> {
-    let clash = |what: &str, names: Vec<(String, String)>| {
-        let mut seen: BTreeMap<String, String> = BTreeMap::new();
-        for (identifier, name) in names {
-            if let Some(other) = seen.insert(identifier, name.clone()) {
-                return Err(format!(
-                    "program `{}`: {what} `{other}` and `{name}` are too similar: expected names \
-                     that differ in letters or digits",
-                    signature.name
-                ));
+    /// The states that a tree leads to; what is not in the table is one more.
+    fn successors(&self, branch: &Branch, next: &mut BTreeSet<usize>) {
+        match branch {
+            Branch::Read { outcomes, .. } => {
+                outcomes.iter().for_each(|outcome| self.successors(&outcome.then, next));
+            }
+            Branch::Act { next: state, .. } => {
+                next.insert(usize::from(*state));
+            }
+            Branch::Outside => {
+                next.insert(self.tree.states.len());
             }
         }
-        Ok(())
-    };
-    let as_snake = |name: &String| (snake(name), name.clone());
-    let as_camel = |name: &String| (camel(name), name.clone());
-    let states = || signature.states.iter().map(|state| &state.name);
-    let controls = || signature.controls.iter().map(|control| &control.name);
-    let operations = signature.operations.iter().map(|operation| as_snake(&operation.name));
-    let steps = states().map(|state| (format!("step_{}", snake(state)), state.clone()));
-    let types = ["State", "Node", "Outcome", "Controller", "Values"];
-    let types = types.map(|name| (name.to_owned(), name.to_owned()));
-    let named = controls().chain([&signature.name]).map(as_camel);
-    clash("fields", signature.pointers.iter().chain(&signature.bits).map(as_snake).collect())?;
-    clash("registers", signature.registers.iter().chain(controls()).map(as_snake).collect())?;
-    clash("states", states().map(as_camel).collect())?;
-    clash("operations or states", operations.chain(steps).collect())?;
-    clash("controller fields", types.into_iter().chain(named).collect())?;
-    for control in &signature.controls {
-        clash("values", control.values.iter().map(as_camel).collect())?;
-    }
-    Ok(())
-}
-
-fn successors(branch: &Branch, next: &mut BTreeSet<usize>) {
-    match branch {
-        Branch::Read { outcomes, .. } => {
-            outcomes.iter().for_each(|outcome| successors(&outcome.then, next));
-        }
-        Branch::Act { next: state, .. } => {
-            next.insert(usize::from(*state));
-        }
-    }
-}
-
-/// The words of a name.
-fn words(name: &str) -> Vec<String> {
-    name.split(|letter: char| !letter.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect()
-}
-
-/// A name as a variable or function.
-fn snake(name: &str) -> String {
-    let joined = words(name).join("_");
-    match joined.as_str() {
-        "as" | "break" | "const" | "continue" | "else" | "enum" | "extern" | "false" | "fn"
-        | "for" | "if" | "impl" | "in" | "let" | "loop" | "match" | "mod" | "move" | "mut"
-        | "pub" | "ref" | "return" | "static" | "struct" | "trait" | "true" | "type" | "use"
-        | "unsafe" | "where" | "while" | "async" | "await" | "dyn" | "gen" | "yield" | "final"
-        | "box" | "do" | "macro" | "override" | "priv" | "try" | "virtual" | "abstract"
-        | "become" | "typeof" | "unsized" | "node" | "run" | "pull" | "new" | "self" | "super"
-        | "crate" => joined + "_",
-        _ if joined.starts_with(|first: char| first.is_ascii_digit()) || joined.is_empty() => {
-            format!("n{joined}")
-        }
-        _ => joined,
-    }
-}
-
-/// A name as a type or variant.
-fn camel(name: &str) -> String {
-    let joined: String =
-        words(name).iter().map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect();
-    match joined.as_str() {
-        "Self" => "Self_".to_string(),
-        _ if joined.starts_with(|first: char| first.is_ascii_digit()) || joined.is_empty() => {
-            format!("N{joined}")
-        }
-        _ => joined,
     }
 }

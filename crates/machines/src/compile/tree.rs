@@ -34,6 +34,8 @@ pub enum Branch {
         /// The next state.
         next: u8,
     },
+    /// A view that is not in the table: only in trees that check for it.
+    Outside,
 }
 
 /// Something a tree reads.
@@ -151,6 +153,11 @@ impl Tree {
         self.states.iter().flatten().map(Branch::leaves).sum()
     }
 
+    /// Whether it tells views that are in the table from all others.
+    pub fn is_checked(&self) -> bool {
+        self.states.iter().flatten().any(Branch::is_checked)
+    }
+
     /// The most reads on the way to a leaf.
     pub fn depth(&self) -> usize {
         self.states.iter().flatten().map(Branch::depth).max().unwrap_or(0)
@@ -163,6 +170,15 @@ impl Branch {
         match self {
             Branch::Read { outcomes, .. } => outcomes.iter().map(|o| o.then.leaves()).sum(),
             Branch::Act { .. } => 1,
+            Branch::Outside => 0,
+        }
+    }
+
+    fn is_checked(&self) -> bool {
+        match self {
+            Branch::Read { outcomes, .. } => outcomes.iter().any(|o| o.then.is_checked()),
+            Branch::Act { .. } => false,
+            Branch::Outside => true,
         }
     }
 
@@ -172,7 +188,7 @@ impl Branch {
             Branch::Read { outcomes, .. } => {
                 1 + outcomes.iter().map(|o| o.then.depth()).max().unwrap_or(0)
             }
-            Branch::Act { .. } => 0,
+            Branch::Act { .. } | Branch::Outside => 0,
         }
     }
 
@@ -199,6 +215,7 @@ impl Branch {
                 Effect::Register { to, .. } => to == Some(wanted),
                 Effect::Control { .. } => false,
             }),
+            Branch::Outside => false,
         }
     }
 
@@ -220,6 +237,8 @@ impl Branch {
                 return next == then && sorted.as_ref() == Some(wanted);
             }
             (Branch::Read { .. }, Branch::Act { .. }) => return false,
+            // Trees that check are not generalised.
+            (Branch::Outside, _) | (_, Branch::Outside) => return false,
             (Branch::Read { test, outcomes }, Branch::Read { .. }) => (test, outcomes),
         };
         let Branch::Read { test: wanted, outcomes: special } = special else { return false };
