@@ -7,7 +7,7 @@ use pgn_lab::machine::{MachineCertificate, MachineRun, suggest};
 
 use crate::{interrupt, listing, machine, output, threads::pool};
 
-/// Compare a learned machine with its program on every view, and prove that these are all
+/// Compare a learned machine with its program on every view, and prove that no other view occurs
 ///
 /// Enumerates every view that the program's clauses allow, compares the network's action with the
 /// program's on each, and has the checker prove the rest (see `pgn check`). Where the clauses are

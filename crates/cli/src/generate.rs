@@ -30,7 +30,8 @@ pub struct Args {
     #[arg(
         long,
         required_unless_present_any = ["describe", "structure"],
-        help = tasks::help("The data structure", "")
+        help = "The data structure (`pgn tasks` lists them)",
+        long_help = tasks::help("The data structure", "")
     )]
     task: Option<String>,
 

@@ -86,7 +86,7 @@ const LAST: usize = 900;
     name = "pgn",
     version,
     propagate_version = true,
-    after_help = "Start with `pgn demo` (a minute). `pgn COMMAND --help` has examples."
+    after_help = "Start with `pgn demo` (a few seconds). `pgn COMMAND --help` has examples."
 )]
 struct Program {
     /// A data structure or a machine's program of your own, a Python class; only in the `pgn` of

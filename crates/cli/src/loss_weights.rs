@@ -14,6 +14,7 @@ impl Args for LossWeightArgs {
                 .long(loss.flag)
                 .value_name("WEIGHT")
                 .allow_negative_numbers(true)
+                .hide_short_help(true)
                 .value_parser(value_parser!(f32))
                 .help(format!("Weight of the {} loss [default: the model's]", loss.name))
         }))

@@ -1,22 +1,29 @@
-//! `pgn models`: every model in a line; and what help texts and errors say about models.
+//! `pgn models`: every model in a line, or one in detail; and what help texts and errors say about
+//! models.
+
+use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::Result;
-use pgn_engine::Preset;
+use pgn_engine::{Parameters, Preset};
+use pgn_lab::{AnyRun, RunConfig, machine::MACHINE_MODEL};
 use serde::Serialize;
 
-use pgn_lab::machine::MACHINE_MODEL;
+use crate::{demo::thousands, listing, output};
 
-use crate::{listing, output};
-
-/// List the models: what --model can name
+/// List the models: what --model can name; or show the weights and settings of one
 ///
 /// The paper's models come first, in the order of its tables. `pgn train --model NAME` trains one;
 /// docs/models.md says more about each.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn models
+  pgn models pgn-free-2
+  pgn models runs/dsu-pgn
   pgn models --json")]
 pub struct Args {
+    /// Show this model: a name, or the run directory of a trained one
+    #[arg(value_name = "NAME|DIR", conflicts_with = "json")]
+    which: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -34,6 +41,9 @@ struct Listed {
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
+        if let Some(which) = self.which {
+            return output::print(&describe(which)?);
+        }
         if self.json {
             return output::print_json(&all().collect::<Vec<_>>());
         }
@@ -46,6 +56,48 @@ impl Args {
         output::next("pgn train --task dsu --model pgn --epochs 1000 --out runs/dsu-pgn");
         Ok(())
     }
+}
+
+/// The weights and settings of a model.
+fn describe(which: PathBuf) -> Result<String> {
+    let preset = which.to_str().and_then(|name| Preset::ALL.iter().find(|one| one.name == name));
+    if let (Some(preset), false) = (preset, which.exists()) {
+        let config = RunConfig::defaults("dsu", preset.name, 0)?;
+        let plain = RunConfig::defaults("dsu", "pgn", 0)?;
+        let heading = format!("{}: {}", preset.name, preset.summary);
+        let weights = Parameters::zeros(&config.network);
+        return Ok(shown(
+            &heading,
+            &weights,
+            "Settings, where pgn has others",
+            config.beyond(&plain),
+        ));
+    }
+    let (heading, weights, settings) = match AnyRun::open(&which)? {
+        AnyRun::Model(run) => {
+            (run.name(), run.model().parameters().clone(), run.config().departures())
+        }
+        AnyRun::Machine(run) => {
+            (run.name(), run.net().parameters().clone(), run.config().departures())
+        }
+    };
+    Ok(shown(&heading, &weights, "Settings that are not the defaults", settings))
+}
+
+fn shown(
+    heading: &str,
+    weights: &Parameters,
+    what: &str,
+    settings: BTreeMap<String, String>,
+) -> String {
+    let shape =
+        |shape: &[usize]| shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
+    let tensors = weights.tensors();
+    let lines = tensors.iter().map(|one| (one.name.to_owned(), shape(&one.shape))).collect();
+    let count = thousands(weights.values().len());
+    let title = format!("{count} weights in {} tensors", tensors.len());
+    let groups = [(&*title, lines), (what, settings.into_iter().collect())];
+    format!("{heading}\n\n{}", listing::render(&groups))
 }
 
 fn all() -> impl Iterator<Item = Listed> {

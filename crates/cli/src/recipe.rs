@@ -32,19 +32,19 @@ pub struct RecipeArgs {
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
     /// Learning-rate schedule [default: constant]
-    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_lab::Decay>())]
+    #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_lab::Decay>())]
     decay: Option<String>,
     /// With --decay: final learning rate, as a fraction of the first [default: 0.01]
-    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "FRACTION", allow_negative_numbers = true)]
     final_fraction: Option<f64>,
     /// Clip gradients to this norm; 0 for no clipping [default: 1]
-    #[arg(long, value_name = "NORM", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "NORM", allow_negative_numbers = true)]
     clip: Option<f64>,
     /// Sequences per Adam step, reshuffled every epoch [default: all]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     batch: Option<u32>,
     /// Validate every N epochs; the best of these models is kept [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     evaluate_every: Option<u32>,
     /// Stop after N epochs without a better validation score; 0 for never [default: 200; 0 for
     /// pgn-nm, pgn-exact and pgn-machine]
@@ -54,22 +54,28 @@ pub struct RecipeArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     sequences: Option<u32>,
     /// Validation sequences [default: 35]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     validation_sequences: Option<u32>,
     /// Nodes per training sequence; 10,20,30 trains on three sizes together [default: 20]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
     nodes: Option<Vec<u32>>,
     /// Operations per training sequence, one number for each size [default: 1.5 times the nodes]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "N,...",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     ops: Option<Vec<u32>>,
     /// Sample fresh training sequences every epoch
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     stream: bool,
     /// Nodes per test sequence, one test set for each [default: 20,50,100,200]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
     test_nodes: Option<Vec<u32>>,
     /// Sequences in each test set [default: 35]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     test_sequences: Option<u32>,
     #[command(flatten)]
     weights: LossWeightArgs,
@@ -78,46 +84,46 @@ pub struct RecipeArgs {
     visited_weight: Option<f32>,
     /// Pointers that the model reads in training: the true ones (teacher), its own with the true
     /// masks (own), or its own with its own masks, as at test (free) [default: the model's]
-    #[arg(long, value_name = "WHOSE", value_parser = variants::of::<pgn_engine::Forcing>())]
+    #[arg(long, hide_short_help = true, value_name = "WHOSE", value_parser = variants::of::<pgn_engine::Forcing>())]
     forcing: Option<String>,
     /// With --forcing own or free: probability that an operation is teacher-forced [default: 0]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "P", allow_negative_numbers = true)]
     teacher_probability: Option<f64>,
     /// --teacher-probability in the last epoch; linear in between [default: --teacher-probability]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "P", allow_negative_numbers = true)]
     final_teacher_probability: Option<f64>,
     /// What query and key read: h (equation 6) or [z ‖ h] (appendix A) [default: h]
-    #[arg(long, value_name = "WHAT", value_parser = variants::of::<pgn_engine::AttentionInput>())]
+    #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = variants::of::<pgn_engine::AttentionInput>())]
     attention_input: Option<String>,
     /// Which nodes a pointer may be aimed at [default: all]
-    #[arg(long, value_name = "WHICH", value_parser = variants::of::<pgn_engine::Candidates>())]
+    #[arg(long, hide_short_help = true, value_name = "WHICH", value_parser = variants::of::<pgn_engine::Candidates>())]
     candidates: Option<String>,
     /// How a node combines its messages: max as in the paper, sum or mean [default: max]
-    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::Aggregation>())]
+    #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_engine::Aggregation>())]
     message_aggregation: Option<String>,
     /// How the readout combines the nodes: max as in the paper, sum or mean [default: max]
-    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::Aggregation>())]
+    #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_engine::Aggregation>())]
     readout_aggregation: Option<String>,
     /// Processor steps per operation [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     layers: Option<u32>,
     /// Processor steps at test: nodes:N for a number proportional to log n, equal to --layers at
     /// n = N; depth:D for one proportional to the depth of u and v, equal to it at depth D
-    #[arg(long, value_name = "BY:BASE", value_parser = test_layers::parse)]
+    #[arg(long, hide_short_help = true, value_name = "BY:BASE", value_parser = test_layers::parse)]
     test_layers: Option<TestLayers>,
     /// Compute pointers and masks with a second processor that has its own weights
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pointer_processor: bool,
     /// Further pointer fields of the structure to learn, as in left,right for lct
-    #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
+    #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',')]
     pointer_types: Option<Vec<String>>,
     /// How to read the input graph of tasks that have one: its edges are added to the pointers
     /// (edges), or have their own message function (head) [default: none]
-    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::InputGraph>())]
+    #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_engine::InputGraph>())]
     input_graph: Option<String>,
     /// Initial weights: truncated normal with σ = 1/√fan_in, or uniform as in Glorot and Bengio or
     /// in PyTorch [default: lecun]
-    #[arg(long, value_name = "HOW", value_parser = variants::of::<pgn_engine::Initialisation>())]
+    #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_engine::Initialisation>())]
     initialisation: Option<String>,
     /// A TOML file with any of these settings, in the format of a run's config.toml; flags override
     /// it

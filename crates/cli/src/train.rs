@@ -36,9 +36,17 @@ use crate::{
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1
   pgn train --structure my_module:MyClass --out runs/mine    (the pgn of the Python package)")]
 pub struct Args {
-    #[arg(long, help = tasks::help("The data structure to imitate", " [default: dsu]"))]
+    #[arg(
+        long,
+        help = "The data structure to imitate (`pgn tasks` lists them) [default: dsu]",
+        long_help = tasks::help("The data structure to imitate", " [default: dsu]")
+    )]
     task: Option<String>,
-    #[arg(long, help = models::help())]
+    #[arg(
+        long,
+        help = "The model (`pgn models` lists them) [default: pgn]",
+        long_help = models::help()
+    )]
     model: Option<String>,
     /// Seed of data, initial weights and noise [default: 0]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]

@@ -27,6 +27,14 @@ fn models_and_tasks_are_listed_in_a_line_each() {
     for text in [&models, &tasks] {
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
+    let detail = stdout(here, "models pgn-free-2");
+    assert!(detail.contains("weights in ") && detail.contains("message.weight"), "{detail}");
+    assert!(detail.contains("network.layers") && detail.contains("network.forcing"), "{detail}");
+    assert!(stdout(here, "models lct").contains("controller.weight"));
+    assert!(refused(here, "models pgn-fre").contains("pgn-fre"));
+    let short = stdout(here, "train -h");
+    assert!(short.lines().count() < 50 && !short.contains("--candidates"), "{short}");
+    assert!(stdout(here, "train --help").contains("--candidates"));
     let json: serde_json::Value = serde_json::from_str(&stdout(here, "models --json")).unwrap();
     let found = json.as_array().unwrap().iter().find(|model| model["name"] == "pgn").unwrap();
     assert_eq!(found["in_paper"], true);

@@ -254,12 +254,18 @@ impl<N: Network> ConfigOf<N> {
 
     /// The settings that differ from the defaults for this task, model and seed, by key.
     pub fn departures(&self) -> BTreeMap<String, String> {
-        let defaults = ConfigOf::<N>::defaults(&self.task, &self.model, self.seed);
-        let defaults = defaults.map_or(BTreeMap::new(), |defaults| defaults.flat());
-        let mut departures = self.flat();
-        departures
-            .retain(|key, value| defaults.get(key) != Some(value) && !key.ends_with("_crc32c"));
-        departures
+        match ConfigOf::<N>::defaults(&self.task, &self.model, self.seed) {
+            Ok(defaults) => self.beyond(&defaults),
+            Err(_) => self.flat(),
+        }
+    }
+
+    /// The settings that another config does not have, by key.
+    pub fn beyond(&self, other: &ConfigOf<N>) -> BTreeMap<String, String> {
+        let other = other.flat();
+        let mut beyond = self.flat();
+        beyond.retain(|key, value| other.get(key) != Some(value) && !key.ends_with("_crc32c"));
+        beyond
     }
 
     /// Every value by its dotted key, without paths: what was in the files is compared.
