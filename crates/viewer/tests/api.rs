@@ -81,6 +81,8 @@ fn runs_and_curves() {
             "built-in:lct",
             "built-in:dsu-free",
             "built-in:lct-free",
+            "built-in:dsu-free-2",
+            "built-in:lct-free-2",
             "built-in:dsu-ordered",
             "built-in:forest",
             "built-in:machine-dsu",
