@@ -173,7 +173,7 @@ RENAMED = {"latents": "k", "features": "k"}
 
 
 def test_keywords_are_the_flags_of_the_program(program: Callable[..., str]) -> None:
-    shown = " ".join(program("train", "-h").split())
+    shown = " ".join(program("train", "--help").split())
     flags = {flag.replace("-", "_") for flag in re.findall(r"--([a-z-]+)", shown)}
     keywords = {RENAMED.get(flag, flag) for flag in flags - ELSEWHERE}
     typed = set(pgn.Settings.__annotations__)
