@@ -61,7 +61,8 @@ fn losses_and_gradients_are_those_of_autograd() {
             .collect();
         let structure = Task::named(task).unwrap();
         for one in &batch {
-            let ours = OwnedTransition::of(&structure, one.before, one.operation).unwrap();
+            let ours =
+                OwnedTransition::of(&structure, one.priorities, one.before, one.operation).unwrap();
             assert_eq!(ours.get(), *one, "{task}");
         }
 
