@@ -54,6 +54,7 @@ from pgn import _files, _native, _progress
 from pgn._arrays import whole
 from pgn._model import BUILT_IN
 from pgn._train import STOP, Progress
+from pgn.machines._code import Code, Inferred, Watched, code
 from pgn.machines._declared import Declared, registered
 from pgn.machines._machine import (
     Certificate,
@@ -75,7 +76,9 @@ from pgn.machines._program import (
 __all__ = [
     "BUILT_IN",
     "Certificate",
+    "Code",
     "Halt",
+    "Inferred",
     "Machine",
     "Memory",
     "Node",
@@ -84,6 +87,9 @@ __all__ = [
     "Program",
     "Refused",
     "State",
+    "Watched",
+    "code",
+    "infer",
     "load",
     "train",
 ]
@@ -116,7 +122,8 @@ def train(
     named = isinstance(program, str)
     native = None if named else registered(program)
     given: dict[str, Any] = {"model": "pgn-machine", "seed": whole("seed", seed)}
-    given["task"] = program if named else Declared(program).name
+    ordinary = isinstance(program, Code)
+    given["task"] = program if named else program.name if ordinary else Declared(program).name
     if epochs is not None:
         given["epochs"] = whole("epochs", epochs)
     if patience is not None:
@@ -143,6 +150,21 @@ def train(
                 _files.write(directory / _files.STRUCTURE, note.encode())
         own = None if named else program
         return Machine(read(directory), _native.Machine(directory, native), own)
+
+
+def infer(code: Code) -> Inferred:
+    """Infers a program of micro-steps from ordinary code, and clauses that prove it.
+
+    >>> @pgn.machines.code(pointers=["next"])
+    ... def last(memory, x) -> int:
+    ...     while memory.next(x) is not None:
+    ...         x = memory.next(x)
+    ...     return x
+    >>> print(pgn.machines.infer(last).picture)
+    """
+    native = registered(code)
+    assert native is not None
+    return Inferred(code, native)
 
 
 def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:
