@@ -478,7 +478,7 @@ def replay(
     an operation with one operand has it twice. ``edges`` and ``weights`` are the graphs that
     come with the sequences, where the task has them.
 
-    Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --operations`` are
+    Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --ops FILE`` are
     drawn from ``seed``, the same for every sequence. ``fields=False`` leaves further fields out.
 
     >>> one = pgn.replay("dsu", [[0, 1], [1, 2], [0, 2]], nodes=3)
