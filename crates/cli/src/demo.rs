@@ -116,8 +116,7 @@ impl Args {
         let certificate = checked.certificate;
         if !certificate.certified {
             bail!(
-                "the machine in {} is not certified: {} of {} views are wrong; train it longer, or \
-                 choose another --seed",
+                "the machine in {} is not certified: {} of {} views are wrong; choose another --seed",
                 place.display(),
                 certificate.views - certificate.right,
                 certificate.views
@@ -162,7 +161,7 @@ impl Args {
 
     fn train(&self, place: &Path) -> Result<Results> {
         let config = MachineConfig::defaults(&self.task, MACHINE_MODEL, self.seed)?;
-        let mut display = Display::new(config.name(), config.epochs);
+        let mut display = Display::new(config.name(), config.epochs, false);
         let session = Session {
             task: None,
             checkpoint_every: Duration::from_secs(30),
