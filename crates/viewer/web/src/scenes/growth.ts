@@ -6,7 +6,7 @@ import { choice, h, notice, percent, score } from '../dom';
 import { type Scene, frame } from './scene';
 
 /** Remarks on models in the tables. */
-const REMARKS: Record<string, string> = { pgn: 'the paper’s', 'pgn-free': 'trained freely', 'pgn-machine': 'proved', 'pgn-exact': 'iterated' };
+const REMARKS: Record<string, string> = { pgn: 'the paper’s', 'pgn-free': 'trained freely', 'pgn-free-2': 'two layers', 'pgn-machine': 'proved', 'pgn-exact': 'iterated' };
 
 type Value = (test: api.TestScores) => number | undefined;
 
