@@ -54,10 +54,10 @@ pub struct Args {
     /// The run directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Train on this data-set file instead of sampled sequences
+    /// Train on this data-set file, or CSV of operations, instead of sampled sequences
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Validate on this data-set file instead of sampled sequences
+    /// Validate on this data-set file or CSV instead of sampled sequences
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
     /// For pgn-ptrs and pgn-ptrs-free: the run directory of the model that provides the pointers
@@ -73,6 +73,9 @@ pub struct Args {
     /// Seconds between checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     checkpoint_every: u64,
+    /// Print no progress, only warnings and the results
+    #[arg(long)]
+    quiet: bool,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
@@ -101,7 +104,7 @@ impl Args {
         let flags = self.flags().0;
         let mut settings = self.recipe.settings()?;
         pgn_runs::settings::overlay(&mut settings, flags.clone());
-        let located = |error: pgn_lab::Error| self.recipe.located(error, &flags);
+        let located = |error: pgn_lab::Error| output::misspelt(self.recipe.located(error, &flags));
         let model = settings.get("model").and_then(|model| model.as_str());
         if let Some(model) = model {
             models::check(model).map_err(|error| located(error.into()))?;
@@ -116,7 +119,7 @@ impl Args {
         }
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
-        let mut display = Display::new(config.name(), config.epochs());
+        let mut display = Display::new(config.name(), config.epochs(), self.quiet);
         let outcome = pool.install(|| {
             let session = Session {
                 task: None,

@@ -208,7 +208,7 @@ fn start_from(structure: &mut dyn PointerStructure, pointers: &[Node]) -> Result
     match structure.start_from(pointers) {
         true => Ok(()),
         false => {
-            let trouble = "cannot start from given pointers: they are not all of its state";
+            let trouble = "has hidden state: `pgn-exact` cannot learn it; use `dsu`, `dsu-ordered` or `forest`";
             Err(Error::structure(structure.name(), trouble))
         }
     }

@@ -210,6 +210,7 @@ fn a_link_cut_tree_cannot_start_from_pointers() {
     let error = OwnedTransition::of(&task, &[0.0; 2], &[0, 1], Operation::new(0, 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the structure `lct` cannot start from given pointers: they are not all of its state"
+        "the structure `lct` has hidden state: `pgn-exact` cannot learn it; use `dsu`, `dsu-ordered` \
+         or `forest`"
     );
 }

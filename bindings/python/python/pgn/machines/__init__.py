@@ -52,8 +52,9 @@ from typing import Any, Literal, SupportsIndex
 
 from pgn import _files, _native, _progress
 from pgn._arrays import whole
+from pgn._loggers import LoggerName, Tracker
 from pgn._model import BUILT_IN
-from pgn._train import STOP, Progress
+from pgn._train import STOP, Progress, told
 from pgn.machines._code import Code, Inferred, Watched, code
 from pgn.machines._declared import Declared, registered
 from pgn.machines._machine import (
@@ -106,6 +107,7 @@ def train(
     on_interrupt: Literal["raise", "return"] = "raise",
     patience: SupportsIndex | None = None,
     progress: bool | None = None,
+    logger: LoggerName | None = None,
     **settings: Any,
 ) -> Machine:
     """Trains a machine: a built-in program by name (``"dsu"``, ``"lct"``, ``"forest"``,
@@ -116,8 +118,8 @@ def train(
     Certificate(program='dsu', certified=True, proved=True, views=21)
 
     ``callback`` (told after every step), :data:`pgn.STOP`, ``on_interrupt``, ``patience``,
-    ``progress`` and ``out`` are as in :func:`pgn.train`. Other keywords are those of the run's ``config.toml`` (``learning_rate``,
-    ``batch``, ``data``, ``network``…).
+    ``progress``, ``logger`` and ``out`` are as in :func:`pgn.train`. Other keywords are those of the
+    run's ``config.toml`` (``learning_rate``, ``batch``, ``data``, ``network``…).
     """
     named = isinstance(program, str)
     native = None if named else registered(program)
@@ -133,10 +135,15 @@ def train(
 
         shown = _progress.Shown(f"{given['task']} pgn-machine", _progress.choose(progress))
 
-        def observe(*told: Any) -> bool:
-            now = Progress(*told)
+        tracker = Tracker(logger, shown.title, {**given, **settings}, out is not None)
+
+        def observe(*values: Any) -> bool:
+            now = told(*values)
             shown(now.epoch, now.epochs, now.loss, None, now.best_f1)
-            return now.loss is not None and callback is not None and callback(now) is STOP
+            if now.loss is None:
+                return False
+            tracker(now)
+            return callback is not None and callback(now) is STOP
 
         note = None if named else _files.check_structure(directory, program)
         try:
@@ -146,6 +153,7 @@ def train(
             )
         finally:
             shown.close()
+            tracker.finish()
             if note is not None and (directory / "config.toml").is_file():
                 _files.write(directory / _files.STRUCTURE, note.encode())
         own = None if named else program
