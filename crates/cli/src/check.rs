@@ -26,7 +26,7 @@ pub struct Args {
     /// A run directory, a proof, or a built-in machine: dsu, lct, forest, splay or heap
     #[arg(value_name = "DIR|FILE")]
     place: PathBuf,
-    /// Print what was proved as JSON
+    /// Print what was proved, or what refutes it, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -49,7 +49,18 @@ impl Args {
         };
         let report = match checked {
             Ok(report) => report,
-            Err(refutation) => bail!("not proved: {refutation}"),
+            Err(refutation) => {
+                if self.json {
+                    output::print_json(&json!({
+                        "proved": false,
+                        "part": refutation.part,
+                        "why": refutation.why,
+                        "clause": refutation.clause,
+                        "view": refutation.view,
+                    }))?;
+                }
+                bail!("not proved: {refutation}")
+            }
         };
         let seconds = start.elapsed().as_secs_f64();
         if self.json {
