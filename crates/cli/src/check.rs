@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use pgn_check::Report;
 use pgn_lab::machine::MachineRun;
 use pgn_runs::files;
@@ -47,10 +47,7 @@ impl Args {
             true => pgn_check::check_table(&String::from_utf8_lossy(&bytes)),
             false => pgn_check::check(&bytes),
         };
-        let report = match checked {
-            Ok(report) => report,
-            Err(refutation) => bail!("not proved: {refutation}"),
-        };
+        let report = checked.context("not proved")?;
         let seconds = start.elapsed().as_secs_f64();
         if self.json {
             return output::print_json(&json!({
