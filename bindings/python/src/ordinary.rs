@@ -80,7 +80,8 @@ pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
         let program = program.with_clauses(found.clauses.clone());
         let views = Machine::new(Arc::new(program.clone()))?.consistent().len();
         programs::register(Arc::new(program))?;
-        Ok((picture, (states, leaves, learned.traces, views), found.clauses, found.refutation))
+        let refutation = found.refutation.map(|refutation| refutation.to_string());
+        Ok((picture, (states, leaves, learned.traces, views), found.clauses, refutation))
     });
     raised.or(found.map_err(|error| PyValueError::new_err(error.to_string())))
 }

@@ -48,221 +48,185 @@ fn apply<'py>(
     Ok((answer, PyArray1::from_slice(py, visited.nodes())))
 }
 
-fn pointers<'py>(
-    py: Python<'py>,
-    structure: &dyn PointerStructure,
-    nodes: usize,
-) -> Bound<'py, PyArray1<Node>> {
-    let mut row = vec![0; nodes];
-    structure.pointers(&mut row);
-    row.into_pyarray(py)
-}
+/// A class around a structure: what every one has, methods that forward to the structure once
+/// their nodes are checked, and what is its own.
+macro_rules! class {
+    (
+        $(#[$about:meta])*
+        $class:ident($structure:ty), $name:literal;
+        $(#[$apply:meta])*
+        apply;
+        forward { $($(#[$doc:meta])* $method:ident($($node:ident),*) -> $out:ty;)* }
+        own { $($own:tt)* }
+    ) => {
+        $(#[$about])*
+        #[pyclass(module = "pgn")]
+        #[derive(Clone)]
+        pub struct $class($structure, Visited);
 
-/// A disjoint-set union with path compression, linking by priority (or by operands).
-///
-/// Made from a number of nodes, whose priorities are drawn from ``seed``, or from an array of
-/// priorities.
-///
-/// >>> sets = pgn.DisjointSet([0.1, 0.7, 0.4, 0.9])
-/// >>> sets.apply(0, 1)  # were they apart? and which nodes were visited
-/// (True, array([0, 1], dtype=uint32))
-/// >>> sets.union(2, 3), sets.connected(0, 3)
-/// (True, False)
-/// >>> sets.pointers
-/// array([1, 1, 3, 3], dtype=uint32)
-#[pyclass(module = "pgn")]
-#[derive(Clone)]
-pub struct DisjointSet(Dsu, Visited);
+        impl $class {
+            /// The built-in task that it is.
+            pub const NAME: &'static str = $name;
+        }
 
-impl DisjointSet {
-    /// The built-in task that it is.
-    pub const NAME: &'static str = "dsu";
-}
-
-#[pymethods]
-impl DisjointSet {
-    #[classattr]
-    fn name() -> &'static str {
-        DisjointSet::NAME
-    }
-
-    #[new]
-    #[pyo3(signature = (nodes, *, seed=0, linking="priority"))]
-    fn new(nodes: &Bound<'_, PyAny>, seed: u64, linking: &str) -> PyResult<Self> {
-        let mut dsu = Dsu::linking(match linking {
-            "priority" => Linking::Priority,
-            "operands" => Linking::Operands,
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "linking is {other}; expected priority or operands"
-                )));
+        #[pymethods]
+        impl $class {
+            #[classattr]
+            fn name() -> &'static str {
+                $class::NAME
             }
-        });
-        let priorities = priorities(nodes, seed)?;
-        dsu.reset(&priorities);
-        Ok(DisjointSet(dsu, Visited::new(priorities.len())))
-    }
 
-    fn __len__(&self) -> usize {
-        self.0.len()
-    }
+            fn __len__(&self) -> usize {
+                self.0.len()
+            }
 
-    /// The root of the set that holds ``u``; the path to it is compressed.
-    fn find(&mut self, u: NodeArg) -> PyResult<Node> {
-        self.0.find(u.get(self.0.len())?).map_err(error::operation)
-    }
+            $(#[$apply])*
+            fn apply<'py>(
+                &mut self,
+                py: Python<'py>,
+                u: NodeArg,
+                v: NodeArg,
+            ) -> PyResult<Applied<'py>> {
+                let n = self.0.len();
+                apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+            }
 
-    /// Whether ``u`` and ``v`` are in one set.
-    fn connected(&mut self, u: NodeArg, v: NodeArg) -> PyResult<bool> {
-        let n = self.0.len();
-        self.0.connected(u.get(n)?, v.get(n)?).map_err(error::operation)
-    }
+            $($(#[$doc])*
+            fn $method(&mut self, $($node: NodeArg),*) -> PyResult<$out> {
+                let n = self.0.len();
+                self.0.$method($($node.get(n)?),*).map_err(error::operation)
+            })*
 
-    /// Merges the sets that hold ``u`` and ``v``; whether they were apart.
-    fn union(&mut self, u: NodeArg, v: NodeArg) -> PyResult<bool> {
-        let n = self.0.len();
-        self.0.union(u.get(n)?, v.get(n)?).map_err(error::operation)
-    }
+            /// Where every node points, as a new array.
+            #[getter]
+            fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
+                let mut row = vec![0; self.0.len()];
+                self.0.pointers(&mut row);
+                row.into_pyarray(py)
+            }
 
+            /// An independent copy.
+            fn copy(&self) -> Self {
+                self.clone()
+            }
+
+            $($own)*
+        }
+    };
+}
+
+class! {
+    /// A disjoint-set union with path compression, linking by priority (or by operands).
+    ///
+    /// Made from a number of nodes, whose priorities are drawn from ``seed``, or from an array of
+    /// priorities.
+    ///
+    /// >>> sets = pgn.DisjointSet([0.1, 0.7, 0.4, 0.9])
+    /// >>> sets.apply(0, 1)  # were they apart? and which nodes were visited
+    /// (True, array([0, 1], dtype=uint32))
+    /// >>> sets.union(2, 3), sets.connected(0, 3)
+    /// (True, False)
+    /// >>> sets.pointers
+    /// array([1, 1, 3, 3], dtype=uint32)
+    DisjointSet(Dsu), "dsu";
     /// ``query-union(u, v)``: the answer, 1 if they were apart, and the nodes it visited.
-    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
-        let n = self.0.len();
-        apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+    apply;
+    forward {
+        /// The root of the set that holds ``u``; the path to it is compressed.
+        find(u) -> Node;
+        /// Whether ``u`` and ``v`` are in one set.
+        connected(u, v) -> bool;
+        /// Merges the sets that hold ``u`` and ``v``; whether they were apart.
+        union(u, v) -> bool;
     }
-
-    /// Where every node points, as a new array.
-    #[getter]
-    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
-        pointers(py, &self.0, self.0.len())
-    }
-
-    /// An independent copy.
-    fn copy(&self) -> Self {
-        self.clone()
+    own {
+        #[new]
+        #[pyo3(signature = (nodes, *, seed=0, linking="priority"))]
+        fn new(nodes: &Bound<'_, PyAny>, seed: u64, linking: &str) -> PyResult<Self> {
+            let mut dsu = Dsu::linking(match linking {
+                "priority" => Linking::Priority,
+                "operands" => Linking::Operands,
+                other => {
+                    return Err(PyValueError::new_err(format!(
+                        "linking is {other}; expected priority or operands"
+                    )));
+                }
+            });
+            let priorities = priorities(nodes, seed)?;
+            dsu.reset(&priorities);
+            Ok(DisjointSet(dsu, Visited::new(priorities.len())))
+        }
     }
 }
 
-/// A forest of rooted trees whose edges come and go, as splay trees of preferred paths.
-///
-/// >>> forest = pgn.LinkCutTree(4)
-/// >>> forest.link(0, 1)  # the root 0 becomes a child of 1
-/// >>> forest.link(2, 1)
-/// >>> forest.find_root(0), forest.path(0, 2), forest.connected(0, 3)
-/// (1, [0, 1, 2], False)
-/// >>> answer, visited = forest.apply(0, 3)  # query-toggle: they were apart, now they are not
-/// >>> answer, forest.connected(0, 3)
-/// (False, True)
-#[pyclass(module = "pgn")]
-#[derive(Clone)]
-pub struct LinkCutTree(pgn_structures::LinkCutTree, Visited);
-
-impl LinkCutTree {
-    /// The built-in task that it is.
-    pub const NAME: &'static str = "lct";
-}
-
-#[pymethods]
-impl LinkCutTree {
-    #[classattr]
-    fn name() -> &'static str {
-        LinkCutTree::NAME
-    }
-
-    #[classattr]
-    fn fields() -> [&'static str; 2] {
-        ["left", "right"]
-    }
-
-    #[classattr]
-    fn bits() -> [&'static str; 1] {
-        ["flip"]
-    }
-
-    #[new]
-    #[pyo3(signature = (nodes, *, seed=0))]
-    fn new(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
-        let priorities = priorities(nodes, seed)?;
-        let visited = Visited::new(priorities.len());
-        Ok(LinkCutTree(pgn_structures::LinkCutTree::new(&priorities), visited))
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Makes the path from the root to ``u`` preferred and ``u`` the topmost node.
-    fn expose(&mut self, u: NodeArg) -> PyResult<()> {
-        self.0.expose(u.get(self.0.len())?).map_err(error::operation)
-    }
-
-    /// The root of the tree that holds ``u``.
-    fn find_root(&mut self, u: NodeArg) -> PyResult<Node> {
-        self.0.find_root(u.get(self.0.len())?).map_err(error::operation)
-    }
-
-    /// Whether ``u`` and ``v`` are in one tree.
-    fn connected(&mut self, u: NodeArg, v: NodeArg) -> PyResult<bool> {
-        let n = self.0.len();
-        self.0.connected(u.get(n)?, v.get(n)?).map_err(error::operation)
-    }
-
-    /// Makes the root ``u`` a child of ``v``, which is in another tree.
-    fn link(&mut self, u: NodeArg, v: NodeArg) -> PyResult<()> {
-        let n = self.0.len();
-        self.0.link(u.get(n)?, v.get(n)?).map_err(error::operation)
-    }
-
-    /// Removes the edge from ``u`` to its parent.
-    fn cut(&mut self, u: NodeArg) -> PyResult<()> {
-        self.0.cut(u.get(self.0.len())?).map_err(error::operation)
-    }
-
-    /// Makes ``u`` the root of its tree.
-    fn evert(&mut self, u: NodeArg) -> PyResult<()> {
-        self.0.evert(u.get(self.0.len())?).map_err(error::operation)
-    }
-
-    /// The nodes from ``u`` to ``v``, or ``None`` if they are not connected. Everts ``u``.
-    fn path(&mut self, u: NodeArg, v: NodeArg) -> PyResult<Option<Vec<Node>>> {
-        let n = self.0.len();
-        self.0.path(u.get(n)?, v.get(n)?).map_err(error::operation)
-    }
-
+class! {
+    /// A forest of rooted trees whose edges come and go, as splay trees of preferred paths.
+    ///
+    /// >>> forest = pgn.LinkCutTree(4)
+    /// >>> forest.link(0, 1)  # the root 0 becomes a child of 1
+    /// >>> forest.link(2, 1)
+    /// >>> forest.find_root(0), forest.path(0, 2), forest.connected(0, 3)
+    /// (1, [0, 1, 2], False)
+    /// >>> answer, visited = forest.apply(0, 3)  # query-toggle: they were apart, now they are not
+    /// >>> answer, forest.connected(0, 3)
+    /// (False, True)
+    LinkCutTree(pgn_structures::LinkCutTree), "lct";
     /// ``query-toggle(u, v)``: the answer, 1 if they were connected, and the nodes it visited.
-    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
-        let n = self.0.len();
-        apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+    apply;
+    forward {
+        /// Makes the path from the root to ``u`` preferred and ``u`` the topmost node.
+        expose(u) -> ();
+        /// The root of the tree that holds ``u``.
+        find_root(u) -> Node;
+        /// Whether ``u`` and ``v`` are in one tree.
+        connected(u, v) -> bool;
+        /// Makes the root ``u`` a child of ``v``, which is in another tree.
+        link(u, v) -> ();
+        /// Removes the edge from ``u`` to its parent.
+        cut(u) -> ();
+        /// Makes ``u`` the root of its tree.
+        evert(u) -> ();
+        /// The nodes from ``u`` to ``v``, or ``None`` if they are not connected. Everts ``u``.
+        path(u, v) -> Option<Vec<Node>>;
     }
+    own {
+        #[classattr]
+        fn fields() -> [&'static str; 2] {
+            ["left", "right"]
+        }
 
-    /// Where every node points, as a new array.
-    #[getter]
-    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
-        pointers(py, &self.0, self.0.len())
-    }
+        #[classattr]
+        fn bits() -> [&'static str; 1] {
+            ["flip"]
+        }
 
-    /// The left child of every node in its splay tree, itself where there is none.
-    #[getter]
-    fn left<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Node>>> {
-        self.child(py, 1)
-    }
+        #[new]
+        #[pyo3(signature = (nodes, *, seed=0))]
+        fn new(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
+            let priorities = priorities(nodes, seed)?;
+            let visited = Visited::new(priorities.len());
+            Ok(LinkCutTree(pgn_structures::LinkCutTree::new(&priorities), visited))
+        }
 
-    /// The right child of every node in its splay tree, itself where there is none.
-    #[getter]
-    fn right<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Node>>> {
-        self.child(py, 2)
-    }
+        /// The left child of every node in its splay tree, itself where there is none.
+        #[getter]
+        fn left<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Node>>> {
+            self.child(py, 1)
+        }
 
-    /// 1 where left and right are still to be swapped, from that node down.
-    #[getter]
-    fn flip<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
-        let mut row = vec![0; self.0.len()];
-        self.0.bit_field(0, &mut row).map_err(Error::from)?;
-        Ok(row.into_pyarray(py))
-    }
+        /// The right child of every node in its splay tree, itself where there is none.
+        #[getter]
+        fn right<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Node>>> {
+            self.child(py, 2)
+        }
 
-    /// An independent copy.
-    fn copy(&self) -> Self {
-        self.clone()
+        /// 1 where left and right are still to be swapped, from that node down.
+        #[getter]
+        fn flip<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+            let mut row = vec![0; self.0.len()];
+            self.0.bit_field(0, &mut row).map_err(Error::from)?;
+            Ok(row.into_pyarray(py))
+        }
     }
 }
 
@@ -274,70 +238,35 @@ impl LinkCutTree {
     }
 }
 
-/// Rooted trees whose pointers are their edges: dynamic trees without splay trees.
-///
-/// >>> forest = pgn.RootedForest(4)
-/// >>> forest.apply(0, 1)  # they were apart: 0 is put under 1
-/// (False, array([0, 1], dtype=uint32))
-/// >>> forest.pointers
-/// array([1, 1, 2, 3], dtype=uint32)
-#[pyclass(module = "pgn")]
-#[derive(Clone)]
-pub struct RootedForest(pgn_structures::RootedForest, Visited);
-
-impl RootedForest {
-    /// The built-in task that it is.
-    pub const NAME: &'static str = "forest";
-}
-
-#[pymethods]
-impl RootedForest {
-    #[classattr]
-    fn name() -> &'static str {
-        RootedForest::NAME
-    }
-
-    #[classattr]
-    fn features() -> [&'static str; 3] {
-        ["first", "second", "self-pointing"]
-    }
-
-    #[new]
-    #[pyo3(signature = (nodes, *, seed=0))]
-    fn new(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
-        let nodes = priorities(nodes, seed)?.len();
-        let visited = Visited::new(nodes);
-        Ok(RootedForest(pgn_structures::RootedForest::with_nodes(nodes), visited))
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The root of the tree that holds ``u``.
-    fn find_root(&self, u: NodeArg) -> PyResult<Node> {
-        self.0.find_root(u.get(self.0.len())?).map_err(error::operation)
-    }
-
-    /// Makes ``u`` the root of its tree.
-    fn evert(&mut self, u: NodeArg) -> PyResult<()> {
-        self.0.evert(u.get(self.0.len())?).map_err(error::operation)
-    }
-
+class! {
+    /// Rooted trees whose pointers are their edges: dynamic trees without splay trees.
+    ///
+    /// >>> forest = pgn.RootedForest(4)
+    /// >>> forest.apply(0, 1)  # they were apart: 0 is put under 1
+    /// (False, array([0, 1], dtype=uint32))
+    /// >>> forest.pointers
+    /// array([1, 1, 2, 3], dtype=uint32)
+    RootedForest(pgn_structures::RootedForest), "forest";
     /// Toggles the edge between ``u`` and ``v``: the answer, and the nodes it visited.
-    fn apply<'py>(&mut self, py: Python<'py>, u: NodeArg, v: NodeArg) -> PyResult<Applied<'py>> {
-        let n = self.0.len();
-        apply(py, &mut self.0, &mut self.1, n, (&u, &v))
+    apply;
+    forward {
+        /// The root of the tree that holds ``u``.
+        find_root(u) -> Node;
+        /// Makes ``u`` the root of its tree.
+        evert(u) -> ();
     }
+    own {
+        #[classattr]
+        fn features() -> [&'static str; 3] {
+            ["first", "second", "self-pointing"]
+        }
 
-    /// Where every node points, as a new array.
-    #[getter]
-    fn pointers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Node>> {
-        pointers(py, &self.0, self.0.len())
-    }
-
-    /// An independent copy.
-    fn copy(&self) -> Self {
-        self.clone()
+        #[new]
+        #[pyo3(signature = (nodes, *, seed=0))]
+        fn new(nodes: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
+            let nodes = priorities(nodes, seed)?.len();
+            let visited = Visited::new(nodes);
+            Ok(RootedForest(pgn_structures::RootedForest::with_nodes(nodes), visited))
+        }
     }
 }

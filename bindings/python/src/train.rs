@@ -49,9 +49,9 @@ fn table(settings: &str, file: Option<PathBuf>) -> PyResult<Table> {
     Ok(table)
 }
 
-/// Trains in the directory `out`. `observe` is told epoch, epochs, total loss, F1, best score and
-/// its epoch, all losses, how many views of how many are right, and all validation scores as JSON,
-/// after every epoch. An answer
+/// Trains in the directory `out`, beginning with the weights in the file `initial`. `observe` is told
+/// epoch, epochs, total loss, F1, best score and its epoch, all losses, how many views of how many
+/// are right, and all validation scores as JSON, after every epoch. An answer
 /// that is true ends the run with that epoch, and so does Ctrl-C if `ends_on_interrupt`. What
 /// `observe` raises stops it, as any other Ctrl-C does: with a checkpoint, to be resumed.
 #[pyfunction]
@@ -62,6 +62,7 @@ pub fn train(
     file: Option<PathBuf>,
     task: Option<&Bound<'_, PyAny>>,
     program: Option<&Bound<'_, Registered>>,
+    initial: Option<PathBuf>,
     out: PathBuf,
     threads: Option<usize>,
     checkpoint_every: f64,
@@ -96,12 +97,18 @@ pub fn train(
                     let _ = wait.recv();
                 }
             };
-            let again = task.clone();
-            let session = Session { task, checkpoint_every, stop, observe: &mut observe };
+            let (again, initial) = (task.clone(), initial.as_deref());
+            let session = Session { task, initial, checkpoint_every, stop, observe: &mut observe };
             match pool.install(|| config.train(out, session))? {
                 Outcome::Stopped { .. } if !leave.load(Ordering::Relaxed) => {
                     let observe = &mut |_: &Progress| {};
-                    let session = Session { task: again, checkpoint_every, stop: leave, observe };
+                    let session = Session {
+                        task: again,
+                        initial: None,
+                        checkpoint_every,
+                        stop: leave,
+                        observe,
+                    };
                     pool.install(|| config.end(out, session))
                 }
                 outcome => Ok(outcome),

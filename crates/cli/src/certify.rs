@@ -80,11 +80,13 @@ impl Args {
                 "These {} clauses prove the program; they allow {views} views.",
                 found.clauses.len()
             )),
-            (None, refutation) => bail!(
-                "these clauses do not prove the program; declare one that excludes the memory \
-                 below, and try again\n{}",
-                refutation.unwrap_or_default()
-            ),
+            (None, Some(refutation)) => {
+                return Err(anyhow::Error::new(refutation).context(
+                    "these clauses do not prove the program; declare one that excludes the memory \
+                     below, and try again",
+                ));
+            }
+            (None, None) => {}
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use pgn_check::Report;
 use pgn_lab::machine::MachineRun;
 use pgn_runs::files;
@@ -59,7 +59,7 @@ impl Args {
                         "view": refutation.view,
                     }))?;
                 }
-                bail!("not proved: {refutation}")
+                return Err(anyhow::Error::from(refutation).context("not proved"));
             }
         };
         let seconds = start.elapsed().as_secs_f64();

@@ -164,6 +164,7 @@ impl Args {
         let mut display = Display::new(config.name(), config.epochs, false);
         let session = Session {
             task: None,
+            initial: None,
             checkpoint_every: Duration::from_secs(30),
             stop: interrupt::flag()?,
             observe: &mut |progress| display.show(progress),

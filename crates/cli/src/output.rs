@@ -106,6 +106,21 @@ fn one_line(text: &str) -> String {
     text.trim_end().chars().map(escaped).collect()
 }
 
+/// An error as it is printed: one line. Only what draws a view takes several, each of them without
+/// control characters, and indented, so that none can pass for a message.
+fn lines(error: &anyhow::Error) -> String {
+    use pgn_machines::Error::{Action, Undefined};
+    let machines = matches!(
+        error.downcast_ref(),
+        Some(pgn_lab::Error::Machines(Undefined { .. } | Action { .. }))
+    );
+    let text = format!("{error:#}");
+    match machines || error.is::<pgn_check::Refutation>() {
+        true => text.lines().map(one_line).collect::<Vec<_>>().join("\n  "),
+        false => one_line(&text),
+    }
+}
+
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
 
@@ -127,6 +142,6 @@ pub fn exit_code(result: anyhow::Result<()>) -> u8 {
         return NOT_READY;
     }
     // There is nobody left to tell if this fails too.
-    let _ = writeln!(io::stderr(), "error: {}", one_line(&format!("{error:#}")));
+    let _ = writeln!(io::stderr(), "error: {}", lines(&error));
     if error.is::<Usage>() { USAGE } else { 1 }
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use pgn_engine::Preset;
-use pgn_lab::{Queue, collection::Collection};
+use pgn_lab::{Queue, collection::Collection, machine::MACHINE_MODEL};
 use pgn_paper::{Selection, grid, tables};
 
 use crate::{interrupt, output, queue_args::QueueArgs, recipe::RecipeArgs};
@@ -117,6 +117,13 @@ impl Args {
             selection.seeds = self.seeds.clone();
         }
         for model in &self.models {
+            if model == MACHINE_MODEL {
+                let task = self.tasks.first().map_or("dsu", String::as_str);
+                bail!(
+                    "{model} is not in the paper's grid, whose models all learn from whole \
+                     operations; train it with `pgn train --task {task} --model {model} --out DIR`"
+                );
+            }
             Preset::named(model).map_err(output::misspelt)?;
         }
         let mut settings = self.recipe.settings()?;

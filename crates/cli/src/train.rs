@@ -1,11 +1,8 @@
 //! `pgn train`: one run, from nothing or from where it was left.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use pgn_lab::{AnyConfig, Outcome, Results, Session, machine::MACHINE_MODEL};
 use pgn_runs::files;
 
@@ -111,18 +108,17 @@ impl Args {
         }
         let config = AnyConfig::resolve(settings).map_err(located)?;
         user_structure::check_class(&self.out)?;
-        if let Some(from) = &self.initial {
-            if matches!(config, AnyConfig::Machine(_)) {
-                return Err(Usage("--initial is for models; a machine starts afresh".into()).into());
-            }
-            begin_with(from, &self.out)?;
+        if self.initial.is_some() && matches!(config, AnyConfig::Machine(_)) {
+            return Err(Usage("--initial is for models; a machine starts afresh".into()).into());
         }
+        let initial = self.initial.as_ref().map(|run| run.join(files::MODEL));
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
         let mut display = Display::new(config.name(), config.epochs(), self.quiet);
         let outcome = pool.install(|| {
             let session = Session {
                 task: None,
+                initial: initial.as_deref(),
                 checkpoint_every: Duration::from_secs(self.checkpoint_every),
                 stop,
                 observe: &mut |progress| display.show(progress),
@@ -159,26 +155,6 @@ impl Args {
         }
         Ok(())
     }
-}
-
-/// Puts the first weights where the run looks for them.
-fn begin_with(from: &Path, out: &Path) -> Result<()> {
-    let weights = files::read(&from.join(files::MODEL))?;
-    let path = out.join(files::INITIAL);
-    if path.exists() && files::read(&path)? != weights {
-        bail!(
-            "{} holds other weights than {}; choose another directory",
-            path.display(),
-            from.display()
-        );
-    }
-    if !path.exists() && out.join(files::CONFIG).exists() {
-        bail!(
-            "{} holds a run that began with other weights; choose another directory",
-            out.display()
-        );
-    }
-    output::write(&path, &weights)
 }
 
 /// What came out: a line or two, and the scores.

@@ -5,7 +5,7 @@ mod common;
 
 use std::{fs, process::Command};
 
-use common::{SMALL, names, refused, start, wait_until};
+use common::{SMALL, names, refused, start, stdout, wait_until};
 
 #[test]
 fn too_many_threads_and_too_large_models_are_refused_in_a_sentence() {
@@ -45,4 +45,27 @@ fn a_data_set_that_is_not_finished_leaves_no_temporary_file() {
         assert!(caught, "{signal}: always too late");
         assert!(names(here).is_empty(), "{signal}: {:?}", names(here));
     }
+}
+
+/// A pipe would block its reader, a device never ends, and a large file of zeros fills the memory.
+#[test]
+fn a_data_set_that_is_no_file_or_has_no_header_is_refused_unread() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    assert!(Command::new("mkfifo").arg(here.join("pipe")).status().unwrap().success());
+    fs::File::create(here.join("sparse")).unwrap().set_len(1 << 42).unwrap();
+    for (file, expected) in [
+        ("pipe", "it is not a regular file"),
+        ("/dev/zero", "it is not a regular file"),
+        ("sparse", "not a valid safetensors file"),
+    ] {
+        let sentence = refused(here, &format!("generate --describe {file}"));
+        assert!(sentence.contains(expected), "{file}: {sentence}");
+    }
+    // A header that does not describe the rest.
+    stdout(here, "generate --task dsu --nodes 5 --count 2 --out set.safetensors");
+    let file = fs::OpenOptions::new().write(true).open(here.join("set.safetensors")).unwrap();
+    file.set_len(1 << 42).unwrap();
+    let sentence = refused(here, "generate --describe set.safetensors");
+    assert!(sentence.contains("the file has 4398046511104 bytes, which is not"), "{sentence}");
 }

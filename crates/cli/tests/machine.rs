@@ -3,6 +3,7 @@
 mod common;
 
 use common::{pgn, refused, stdout};
+use pgn_structures::files::TensorReader;
 
 const SMALL: &str = "--epochs 120 --test-nodes 20 --test-sequences 3";
 
@@ -39,6 +40,20 @@ fn from_training_to_a_compiled_machine() {
     other[last] ^= 0x80; // the sign of a weight
     std::fs::write(folder.join("run/proof.safetensors"), &other).unwrap();
     assert!(refused(folder, "check run").contains("is not the proof of the machine beside it"));
+
+    // A refutation is drawn over several lines, and the file's text in it stays escaped.
+    let file = TensorReader::from_bytes("proof".into(), bytes.clone()).unwrap();
+    let mut proof: serde_json::Value =
+        serde_json::from_str(file.metadata("proof").unwrap()).unwrap();
+    proof["rows"].as_array_mut().unwrap().remove(3);
+    let proof = proof.to_string().replace(r#""union""#, r#""un\u001b[31m\nerror: ion""#);
+    std::fs::write(folder.join("table.json"), proof.replace("= union", "= same")).unwrap();
+    let output = pgn(folder, "check table.json").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("error: not proved: ") && error.lines().count() > 4, "{error}");
+    assert!(error.lines().skip(1).all(|line| line.starts_with("  ")), "{error}");
+    assert!(!error.contains(r"\n") && !error.contains('\u{1b}'), "{error}");
     std::fs::write(folder.join("run/proof.safetensors"), bytes).unwrap();
 
     let tree: serde_json::Value =

@@ -186,6 +186,7 @@ fn nonsense_is_refused_before_anything_is_trained() {
         ("--epochs -1", "--epochs"),
         ("--jobs 0", "--jobs"),
         ("--learning-rate nan", "learning_rate is NaN"),
+        ("--models pgn-machine", "train it with `pgn train --task dsu --model pgn-machine --out"),
         ("--tables nowhere", "nowhere"),
     ] {
         let output = pgn(here, &format!("reproduce {arguments}")).output().unwrap();

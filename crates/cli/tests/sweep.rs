@@ -30,6 +30,34 @@ model = "gnn"
 clip = 5.0
 "#;
 
+const TWO: &str = "[data]\nsequences = 2\nvalidation_sequences = 1\nnodes = [5]\n[test]\n\
+                   nodes = [5]\nsequences = 1\n[sweep]\ntask = ['dsu']\nmodel = ['gnn', \
+                   'deepsets']\n";
+
+/// Runs of other settings are neither tabulated as the sweep's nor submitted to fail.
+#[test]
+fn runs_of_other_settings_are_not_the_sweeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for epochs in [1, 2] {
+        fs::write(here.join(format!("{epochs}.toml")), format!("epochs = {epochs}\n{TWO}"))
+            .unwrap();
+    }
+    stdout(here, "sweep 1.toml --out runs --only 0");
+    stdout(here, "sweep 2.toml --out runs --only 1");
+    let tables = stdout(here, "sweep 2.toml --out runs --tables");
+    assert!(tables.contains("Generated from 1 of 2 runs"), "{tables}");
+    assert!(tables.contains("settings are not the sweep's: 1 of"), "{tables}");
+    assert!(tables.contains("`deepsets`") && !tables.contains("`gnn`"), "{tables}");
+    let refused_by =
+        |sweep: &str| refused(here, &format!("cluster slurm --sweep {sweep}.toml --out runs"));
+    assert!(refused_by("2").contains("gnn/seed-0 holds a run with other settings than dsu gnn"));
+    assert!(!here.join("runs/slurm").exists());
+    // One that is not finished is another run just as well.
+    fs::remove_file(here.join("runs/dsu/gnn/seed-0/results.json")).unwrap();
+    assert!(refused_by("2").contains("gnn/seed-0 holds a run with other settings than dsu gnn"));
+}
+
 fn signal(name: &str, child: &Child) {
     let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(kill.success());

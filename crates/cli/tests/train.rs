@@ -107,6 +107,34 @@ fn a_run_starts_from_the_weights_of_another() {
     assert!(!here.join("d").exists());
 }
 
+/// What does not fit leaves nothing behind that a corrected start would read.
+#[test]
+fn a_start_that_is_refused_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    stdout(here, &format!("train --epochs 1 --out a {SMALL}"));
+    let error = refused(here, &format!("train --latents 8 --initial a --epochs 0 --out b {SMALL}"));
+    assert!(error.contains("model.safetensors"), "{error}");
+    assert!(!here.join("b/initial.safetensors").exists());
+    let fresh = format!("train --latents 8 --epochs 0 --out b {SMALL}");
+    stdout(here, &fresh);
+    stdout(here, &fresh.replace("--out b", "--out c"));
+    common::assert_same_outcome(&here.join("b"), &here.join("c"));
+
+    // Neither does a teacher.
+    let student = format!("train --model pgn-ptrs --teacher a --epochs 1 --out d {SMALL}");
+    refused(here, &format!("{student} --initial a"));
+    assert!(!here.join("d/teacher").exists() && !here.join("d/config.toml").exists());
+    stdout(here, &student);
+
+    // Weights that a crash has left are not taken for this run's.
+    fs::create_dir(here.join("e")).unwrap();
+    fs::copy(here.join("a/model.safetensors"), here.join("e/initial.safetensors")).unwrap();
+    let error = refused(here, &format!("train --epochs 1 --out e {SMALL}"));
+    assert!(error.contains("initial.safetensors belongs to no run"), "{error}");
+    stdout(here, &format!("train --epochs 1 --initial a --out e {SMALL}"));
+}
+
 #[test]
 fn the_last_epoch_is_always_evaluated() {
     let folder = tempfile::tempdir().unwrap();

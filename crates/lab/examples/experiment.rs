@@ -20,6 +20,7 @@ fn main() -> pgn_lab::Result<()> {
     let out = Path::new("runs/experiment");
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::from_secs(30),
         stop: &AtomicBool::new(false),
         observe: &mut |progress| {

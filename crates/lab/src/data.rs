@@ -31,9 +31,10 @@ enum PointerSource {
 }
 
 impl Data {
-    /// Samples or reads what `config` asks for. The teacher, if any, is the copy in `run`.
-    pub fn new(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
-        let mut data = Data::tests_only(config, task, run)?;
+    /// Samples or reads what `config` asks for. The teacher, if any, is the one that it names.
+    pub(crate) fn new(config: &RunConfig, task: &Task) -> Result<Data> {
+        let teacher = config.data.teacher.clone().unwrap_or_default();
+        let mut data = Data::without_sequences(config, task, &teacher)?;
         data.train = match &config.data.train {
             Some(path) => data.of_file(path)?,
             None if config.data.transitions.is_some() => Vec::new(),
@@ -49,16 +50,17 @@ impl Data {
         Ok(data)
     }
 
-    /// Without training and validation sequences, for evaluation.
+    /// Without training and validation sequences, for evaluation. The teacher, if any, is the copy
+    /// in `run`.
     pub fn tests_only(config: &RunConfig, task: &Task, run: &Path) -> Result<Data> {
+        Data::without_sequences(config, task, &run.join(files::TEACHER))
+    }
+
+    fn without_sequences(config: &RunConfig, task: &Task, teacher: &Path) -> Result<Data> {
         let given = match (config.network.pointers, &config.data.teacher) {
             (Pointers::Given, Some(_)) => {
                 let crc32c = config.data.teacher_crc32c;
-                PointerSource::Teacher(Teacher::load(
-                    &run.join(files::TEACHER),
-                    task.name(),
-                    crc32c,
-                )?)
+                PointerSource::Teacher(Teacher::load(teacher, task.name(), crc32c)?)
             }
             (Pointers::Given, None) => PointerSource::Truth,
             _ => PointerSource::None,

@@ -65,6 +65,6 @@ impl Backend for Experiments {
         stop: &AtomicBool,
         observe: &mut (dyn FnMut(&Progress) + Send),
     ) -> Result<Outcome> {
-        config.train(run, Session { task: None, checkpoint_every, stop, observe })
+        config.train(run, Session { task: None, initial: None, checkpoint_every, stop, observe })
     }
 }

@@ -15,15 +15,20 @@ use crate::{
     AnyConfig, ConfigOf, Error, Result, Results, Timing,
     checkpoint::Checkpoint,
     config::either,
-    learner::{Best, Evaluation, Learner, Network},
+    learner::{Best, Evaluation, Initial, Learner, Network},
     metrics::{EpochLosses, EventFile, Metrics, MetricsFile, is_whole},
     results::{Diverged, FILES},
+    teacher::Teacher,
 };
 
-/// What [`train`] needs to know besides the config; nothing in here changes the outcome.
+/// What [`train`] needs to know besides the config; nothing in here but the task and the initial
+/// weights changes the outcome.
 pub struct Session<'a> {
     /// The data structure, if it is not one of the built-in ones.
     pub task: Option<Task>,
+    /// A file of weights to begin with instead of random ones, of which the run keeps a copy. One
+    /// that is begun goes on without it as well.
+    pub initial: Option<&'a Path>,
     /// Time from one checkpoint to the next.
     pub checkpoint_every: Duration,
     /// Set by someone else to stop the run after the current epoch, or while it is tested.
@@ -72,6 +77,7 @@ pub type Outcome = pgn_runs::Outcome<Box<Results>>;
 /// let dir = tempfile::tempdir().unwrap();
 /// let session = Session {
 ///     task: None,
+///     initial: None,
 ///     checkpoint_every: Duration::from_secs(30),
 ///     stop: &AtomicBool::new(false),
 ///     observe: &mut |progress| assert!(progress.epoch <= 3),
@@ -123,8 +129,13 @@ fn begin<'a, N: Network>(
         )));
     }
     N::check_memory(config)?;
+    let given = session
+        .initial
+        .map(|path| files::read(path).map(|bytes| Initial { path: path.to_owned(), bytes }));
+    let given = given.transpose()?;
     let run = RunDir::take(run)?;
     let begun = begun(&run, config)?;
+    let initial = initial(&run, begun.is_some(), given)?;
     if let (Some(text), true) = (&begun, is_finished(run.path())) {
         let results = Results::load(run.path())?;
         results.check_files(run.path())?;
@@ -146,12 +157,20 @@ fn begin<'a, N: Network>(
         }
         return Ok(Begun::Finished(Box::new(results)));
     }
-    // Whatever is wrong with the settings is found before they are written: a directory with a
-    // config belongs to that run for good.
-    let learner = N::learner(config, session.task.clone(), &run)?;
+    // Whatever is wrong with settings, teacher and weights is found before anything is written: a
+    // directory with a config belongs to that run for good.
+    let learner = N::learner(config, session.task.clone(), initial.as_ref())?;
+    if let Some(teacher) = &config.data.teacher {
+        Teacher::keep(teacher, config.data.teacher_crc32c, &run)?;
+    }
     let config_text = match begun {
         Some(text) => text,
-        None => write_config(&run, config)?,
+        None => {
+            if let Some(Initial { bytes, .. }) = &initial {
+                run.write(files::INITIAL, bytes)?;
+            }
+            write_config(&run, config)?
+        }
     };
     Ok(Begun::Training(Box::new(Training::start(config, learner, run, config_text)?)))
 }
@@ -164,6 +183,28 @@ fn begun<N: Network>(run: &RunDir, config: &ConfigOf<N>) -> Result<Option<String
     }
     run.check_settings(&config.flat(), &AnyConfig::load(&path)?.flat())?;
     Ok(Some(files::read_text(&path)?))
+}
+
+/// The weights that the run begins with: those it keeps if it is begun, else those that are given.
+fn initial(run: &RunDir, begun: bool, given: Option<Initial>) -> Result<Option<Initial>> {
+    let path = run.file(files::INITIAL);
+    let there = match files::read(&path) {
+        Err(error) if error.is_not_found() => None,
+        bytes => Some(Initial { path, bytes: bytes? }),
+    };
+    let why = match (&there, &given) {
+        (_, Some(_)) if !begun => return Ok(given),
+        (None, _) if !begun => return Ok(None),
+        (Some(there), Some(given)) if there.bytes != given.bytes => {
+            format!("{} holds other weights than {}", there.path.display(), given.path.display())
+        }
+        (None, Some(_)) => {
+            format!("{} holds a run that began with other weights", run.path().display())
+        }
+        (Some(there), _) if !begun => format!("{} belongs to no run", there.path.display()),
+        _ => return Ok(there),
+    };
+    Err(Error::request(format!("{why}; choose another directory")))
 }
 
 /// Writes `config.toml`; returns its text. The teacher it names is the copy that the run keeps,

@@ -32,6 +32,7 @@ fn run_any(config: &AnyConfig, dir: &Path) -> Result<Outcome, Error> {
     let mut notes = Vec::new();
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::ZERO,
         stop: &AtomicBool::new(false),
         observe: &mut |progress| notes.extend(progress.notes.clone()),
@@ -181,6 +182,7 @@ fn a_resume_with_damaged_metrics_is_told() {
     let stop = AtomicBool::new(false);
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::ZERO,
         stop: &stop,
         observe: &mut |progress| stop.store(progress.epoch == 2, Ordering::Relaxed),
@@ -194,6 +196,7 @@ fn a_resume_with_damaged_metrics_is_told() {
     let mut notes = Vec::new();
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::ZERO,
         stop: &AtomicBool::new(false),
         observe: &mut |progress| notes.extend(progress.notes.clone()),
@@ -218,6 +221,7 @@ fn a_flipped_bit_in_the_metrics_or_events_of_an_unfinished_run_is_told() {
         let (stop, mut notes) = (AtomicBool::new(false), Vec::new());
         let session = Session {
             task: None,
+            initial: None,
             checkpoint_every: Duration::ZERO,
             stop: &stop,
             observe: &mut |progress| {

@@ -21,6 +21,7 @@ fn the_best_model_so_far_is_left() {
     for _ in 0..2 {
         let session = Session {
             task: None,
+            initial: None,
             checkpoint_every: Duration::ZERO,
             stop: &AtomicBool::new(false),
             observe: &mut |_| {},

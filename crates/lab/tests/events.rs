@@ -119,6 +119,7 @@ fn a_finished_run_whose_events_are_cut_short_is_still_finished() {
         let mut notes = Vec::new();
         let session = Session {
             task: None,
+            initial: None,
             checkpoint_every: std::time::Duration::from_secs(60),
             stop: &std::sync::atomic::AtomicBool::new(false),
             observe: &mut |progress| notes.extend(progress.notes.clone()),

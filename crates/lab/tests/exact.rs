@@ -32,6 +32,7 @@ fn run(config: &RunConfig, dir: &Path, stop_at: u64, threads: usize) -> Option<R
     let stop = AtomicBool::new(false);
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::from_secs(1000),
         stop: &stop,
         observe: &mut |progress| {

@@ -31,7 +31,8 @@ fn train(config: &MachineConfig, run: &Path, stop_at: Option<u64>) -> pgn_lab::R
         }
     };
     let checkpoint_every = Duration::from_secs(3600);
-    let session = Session { task: None, checkpoint_every, stop: &stop, observe: &mut observe };
+    let session =
+        Session { task: None, initial: None, checkpoint_every, stop: &stop, observe: &mut observe };
     pgn_lab::train(config, run, session)
 }
 

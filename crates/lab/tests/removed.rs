@@ -22,7 +22,13 @@ fn run(
 ) -> Result<Outcome, Error> {
     let stop = AtomicBool::new(false);
     // A checkpoint after every epoch, for as many chances to overwrite something as there are.
-    let session = Session { task: None, checkpoint_every: Duration::ZERO, stop: &stop, observe };
+    let session = Session {
+        task: None,
+        initial: None,
+        checkpoint_every: Duration::ZERO,
+        stop: &stop,
+        observe,
+    };
     train(&config(model), dir, session)
 }
 

@@ -18,6 +18,7 @@ fn trained(settings: Table) -> RunConfig {
     let dir = tempfile::tempdir().unwrap();
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::from_secs(30),
         stop: &AtomicBool::new(false),
         observe: &mut |_| {},
@@ -57,6 +58,7 @@ fn several_pointer_types() {
     let dir = tempfile::tempdir().unwrap();
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::from_secs(30),
         stop: &AtomicBool::new(false),
         observe: &mut |_| {},

@@ -23,6 +23,7 @@ fn session(dir: &Path, stop_at: u64) -> Outcome {
     let stop = AtomicBool::new(false);
     let session = Session {
         task: None,
+        initial: None,
         checkpoint_every: Duration::from_secs(30),
         stop: &stop,
         observe: &mut |progress| stop.store(progress.epoch == stop_at, Ordering::Relaxed),
@@ -67,6 +68,7 @@ fn stopped_while_it_is_tested_a_run_is_tested_again() {
         });
         let session = Session {
             task: Some(task),
+            initial: None,
             checkpoint_every: Duration::from_secs(30),
             stop: &stop,
             observe: &mut |_| {},
@@ -92,6 +94,7 @@ fn a_structure_that_is_not_the_configs_is_refused() {
     let run = dir.path().join("run");
     let session = Session {
         task: Some(Task::named("lct").unwrap()),
+        initial: None,
         checkpoint_every: Duration::from_secs(30),
         stop: &AtomicBool::new(false),
         observe: &mut |_| {},

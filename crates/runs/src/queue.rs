@@ -11,7 +11,10 @@ use std::{
 use serde::Serialize;
 use toml::{Table, Value};
 
-use crate::{Backend, Error, Lease, Result, files::is_finished};
+use crate::{
+    Backend, Error, Lease, Result,
+    files::{self, is_finished},
+};
 
 /// Runs under one directory, in the order in which they are begun.
 #[derive(Clone, Debug)]
@@ -59,7 +62,7 @@ pub enum EntryState {
     },
     /// Done.
     Finished,
-    /// Its directory holds a finished run with other settings.
+    /// Its directory holds a run with other settings.
     Other,
 }
 
@@ -145,20 +148,37 @@ impl<B: Backend> Queue<B> {
 
     /// How far an entry is.
     pub fn state(&self, entry: &Entry) -> EntryState {
-        if is_finished(&entry.directory) {
-            // Without its teacher, whose files a config notes, nobody can tell.
-            match self.config(entry) {
-                Ok(config) if !self.backend.is_of(&config, &entry.directory) => EntryState::Other,
-                _ => EntryState::Finished,
-            }
-        } else if Lease::is_held(&entry.directory) {
+        let directory = &entry.directory;
+        let finished = is_finished(directory);
+        if !finished && Lease::is_held(directory) {
             EntryState::Running
+        } else if (finished || directory.join(files::CONFIG).exists()) && self.is_other(entry) {
+            EntryState::Other
+        } else if finished {
+            EntryState::Finished
         } else {
-            match self.backend.epochs_done(&entry.directory) {
+            match self.backend.epochs_done(directory) {
                 Some(epoch) => EntryState::Stopped { epoch },
                 None => EntryState::Waiting,
             }
         }
+    }
+
+    /// Whether the directory of an entry holds another run. Without its teacher, whose files a
+    /// config notes, nobody can tell.
+    fn is_other(&self, entry: &Entry) -> bool {
+        self.config(entry).is_ok_and(|config| !self.backend.is_of(&config, &entry.directory))
+    }
+
+    /// The entries that are finished, and how many directories hold other runs.
+    pub fn finished(&self) -> (Vec<&Entry>, usize) {
+        let mut others = 0;
+        let finished = self.entries.iter().filter(|entry| {
+            let state = self.state(entry);
+            others += usize::from(state == EntryState::Other);
+            state == EntryState::Finished
+        });
+        (finished.collect(), others)
     }
 }
 

@@ -280,6 +280,7 @@ def train(
     file: _Path | None,
     task: Task | Recorded | None,
     program: Registered | None,
+    initial: _Path | None,
     out: _Path,
     threads: int | None,
     checkpoint_every: float,

@@ -145,8 +145,7 @@ def train(
         settings.setdefault("test_nodes", [])
     with tempfile.TemporaryDirectory(prefix="pgn-") as temporary:
         directory = Path(temporary if out is None else out)
-        if initial is not None:
-            _begin_with(initial, directory)
+        begins = None if initial is None else _weights(initial, Path(temporary))
         text, file, structure = prepare(
             own, model, seed, epochs, dict(settings), directory, Path(temporary)
         )
@@ -169,8 +168,8 @@ def train(
         note = _files.check_structure(directory, structure) if own_class else None
         try:
             _native.train(
-                text, file, structure, None, directory, _threads(threads), float(checkpoint_every),
-                on_interrupt == "return", observe,
+                text, file, structure, None, begins, directory, _threads(threads),
+                float(checkpoint_every), on_interrupt == "return", observe,
             )
         except ValueError as error:
             if out is not None:
@@ -223,16 +222,12 @@ def _scored(model: Model, data: Dataset) -> dict[str, Any]:
     return {**sizes, **model.evaluate(data)}
 
 
-def _begin_with(initial: Model | Mapping[str, Any], directory: Path) -> None:
-    """Puts the first weights where the run looks for them."""
+def _weights(initial: Model | Mapping[str, Any], folder: Path) -> Path:
+    """A file of the weights to begin with, in a temporary folder."""
     weights = initial.weights if isinstance(initial, Model) else initial
-    contents = _files.tensors({name: as_weights(name, value) for name, value in weights.items()})
-    path = directory / "initial.safetensors"
-    if path.is_file() and path.read_bytes() != contents:
-        raise ValueError(f"{path} holds other weights: choose another directory")
-    if not path.is_file() and (directory / "config.toml").is_file():
-        raise ValueError(f"{directory} holds a run that began with other weights")
-    _files.write(path, contents)
+    path = folder / "given" / "initial.safetensors"
+    _files.write(path, _files.tensors({k: as_weights(k, value) for k, value in weights.items()}))
+    return path
 
 
 def _threads(threads: int | None) -> int | None:

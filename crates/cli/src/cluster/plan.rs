@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{Result, bail};
 use pgn_lab::{Queue, collection::Estimate};
 use pgn_runs::{Entry, EntryState};
 
@@ -25,7 +26,9 @@ pub struct Plan {
 impl Plan {
     /// Plans the entries that nobody is at and that are not `queued`. Short runs are put together
     /// until a task takes about `seconds` on one core.
-    pub fn new(queue: &Queue, queued: &BTreeSet<usize>, seconds: f64) -> Plan {
+    ///
+    /// Refuses a queue with an entry whose directory holds another run: its task would fail.
+    pub fn new(queue: &Queue, queued: &BTreeSet<usize>, seconds: f64) -> Result<Plan> {
         let mut plan = Plan::default();
         let mut todo = BTreeSet::new();
         for entry in queue.entries() {
@@ -33,7 +36,12 @@ impl Plan {
                 EntryState::Finished => plan.finished += 1,
                 _ if queued.contains(&entry.index) => plan.queued += 1,
                 EntryState::Running => plan.running += 1,
-                _ => drop(todo.insert(entry.index)),
+                EntryState::Other => bail!(
+                    "{} holds a run with other settings than {}; choose another --out",
+                    entry.directory.display(),
+                    entry.name()
+                ),
+                EntryState::Waiting | EntryState::Stopped { .. } => drop(todo.insert(entry.index)),
             }
         }
         let entry = |index: &usize| &queue.entries()[*index];
@@ -62,7 +70,7 @@ impl Plan {
         let (others, blocked): (Vec<usize>, Vec<usize>) = rest.partition(free);
         plan.others = batches(others.into_iter(), seconds, time);
         plan.blocked = blocked.len();
-        plan
+        Ok(plan)
     }
 
     /// The runs in it.
@@ -109,13 +117,13 @@ mod tests {
     #[test]
     fn students_are_in_the_task_of_their_teachers_number() {
         // gnn, pgn, pgn-ptrs of each seed.
-        let alone = Plan::new(&queue(), &BTreeSet::new(), 0.0);
+        let alone = Plan::new(&queue(), &BTreeSet::new(), 0.0).unwrap();
         assert_eq!(alone.teachers, [[1], [4], [7]]);
         assert_eq!(alone.students, [[2], [5], [8]]);
         assert_eq!(alone.others, [[0], [3], [6]]);
         assert_eq!(alone.runs(), 9);
 
-        let together = Plan::new(&queue(), &BTreeSet::new(), 7.0);
+        let together = Plan::new(&queue(), &BTreeSet::new(), 7.0).unwrap();
         assert_eq!(together.teachers, [vec![1, 4], vec![7]]);
         assert_eq!(together.students, [vec![2, 5], vec![8]]);
         assert_eq!(together.others, [vec![0, 3], vec![6]]);
@@ -123,10 +131,10 @@ mod tests {
 
     #[test]
     fn what_is_queued_is_left_alone_and_so_is_what_depends_on_it() {
-        let plan = Plan::new(&queue(), &BTreeSet::from([0, 1]), 0.0);
+        let plan = Plan::new(&queue(), &BTreeSet::from([0, 1]), 0.0).unwrap();
         assert_eq!((plan.queued, plan.blocked, plan.runs()), (2, 1, 6));
         assert_eq!(plan.others, [[3], [6]]);
-        let all = Plan::new(&queue(), &(0..9).collect(), 0.0);
+        let all = Plan::new(&queue(), &(0..9).collect(), 0.0).unwrap();
         assert_eq!((all.runs(), all.queued), (0, 9));
     }
 

@@ -110,7 +110,7 @@ impl Args {
         }
         let out = std::path::absolute(&self.out)?;
         let queue = Sweep::load(&self.sweep)?.queue(Experiments, &out)?;
-        let plan = Plan::new(&queue, &queued(&queue)?, 60.0 * self.batch);
+        let plan = Plan::new(&queue, &queued(&queue)?, 60.0 * self.batch)?;
         output::print(&summary(&queue, &plan))?;
         if plan.runs() == 0 {
             return Ok(());

@@ -3,7 +3,7 @@
 
 use pgn_engine::Preset;
 
-use pgn_runs::{Entry, files::is_finished};
+use pgn_runs::Entry;
 
 use crate::{AnyConfig, Queue, Results, RunConfig};
 
@@ -21,14 +21,13 @@ pub struct Estimate {
 impl Estimate {
     /// Looks at the finished runs of a queue.
     pub fn new(queue: &Queue) -> Estimate {
-        let finished = queue.entries().iter().filter(|entry| is_finished(&entry.directory));
         let rate = |entry: &Entry| {
             let timing = Results::load(&entry.directory).ok()?.timing;
             let seconds = timing.train_seconds * timing.threads.max(1) as f64;
             let rate = seconds / units(queue, entry)?;
             (rate.is_finite() && rate > 0.0).then(|| (entry.model.clone(), rate))
         };
-        Estimate { measured: finished.filter_map(rate).collect() }
+        Estimate { measured: queue.finished().0.into_iter().filter_map(rate).collect() }
     }
 
     /// Seconds on one core for an entry from its beginning, by the median of the finished runs of

@@ -1,6 +1,6 @@
 //! The results of a sweep in tables: a row for each model and variant, mean and spread over seeds.
 
-use pgn_runs::{files, files::is_finished};
+use pgn_runs::files;
 
 use crate::{
     Queue, Result, Results,
@@ -12,8 +12,7 @@ const TABLES: &str = "tables.md";
 
 /// Gathers the finished runs of a queue, writes `runs.json` and `tables.md`, and returns both.
 pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
-    let finished: Vec<_> =
-        queue.entries().iter().filter(|entry| is_finished(&entry.directory)).collect();
+    let (finished, others) = queue.finished();
     let mut results: Vec<Results> = Vec::new();
     for entry in &finished {
         results.push(Results::load(&entry.directory)?);
@@ -24,6 +23,12 @@ pub fn sweep_tables(queue: &Queue) -> Result<(Collection, String)> {
          and on each test size: mean ± sample standard deviation over seeds.\n\n",
         results.len()
     );
+    if others > 0 {
+        text += &format!(
+            "Left out, since their settings are not the sweep's: {others} of the runs that are \
+             there.\n\n"
+        );
+    }
     let mut tasks: Vec<&str> = Vec::new();
     let mut rows: Vec<(&str, &str, Option<&str>)> = Vec::new();
     for entry in &finished {

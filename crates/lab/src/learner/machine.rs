@@ -6,8 +6,8 @@ use pgn_engine::{MachineNet, MachineSettings, Parameters, Trainer};
 use pgn_machines::{Action, Machine, Trial, View, programs};
 use pgn_structures::{Task, did_you_mean};
 
-use super::{Learner, LearnerState, Network, Tested, options};
-use pgn_runs::{RunDir, Stop};
+use super::{Initial, Learner, LearnerState, Network, Tested, options};
+use pgn_runs::Stop;
 
 use crate::{
     Decay, Error, MachineConfig, Result, ViewCounts, batches,
@@ -92,8 +92,12 @@ impl Network for MachineSettings {
     fn learner<'a>(
         config: &'a MachineConfig,
         _: Option<Task>,
-        _: &RunDir,
+        initial: Option<&Initial>,
     ) -> Result<Box<dyn Learner + 'a>> {
+        if let Some(Initial { path, .. }) = initial {
+            let what = "it cannot be where a machine begins; only models take initial weights";
+            return Err(Error::file(path, what));
+        }
         let machine = config.machine()?;
         let net = MachineNet::new(machine.signature().clone(), config.network, config.seed)?;
         let views = views_of(config, &machine)?;

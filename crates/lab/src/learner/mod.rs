@@ -11,13 +11,13 @@ mod best;
 mod machine;
 mod model;
 
-use std::fmt::Debug;
+use std::{fmt::Debug, path::PathBuf};
 
 use pgn_engine::{Parameters, TrainerOptions, TrainerState};
 use pgn_structures::Task;
 use serde::{Serialize, de::DeserializeOwned};
 
-use pgn_runs::{RunDir, Stop};
+use pgn_runs::Stop;
 
 use crate::{ConfigOf, Result, Scores, TestScores, ViewCounts, metrics::EpochLosses};
 
@@ -52,12 +52,21 @@ pub trait Network: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Refuses what certainly does not fit in memory.
     fn check_memory(config: &ConfigOf<Self>) -> Result<()>;
 
-    /// Ready for the first epoch of a run in `run`.
+    /// Ready for the first epoch, with `initial` as its weights or random ones. Writes nothing.
     fn learner<'a>(
         config: &'a ConfigOf<Self>,
         task: Option<Task>,
-        run: &RunDir,
+        initial: Option<&Initial>,
     ) -> Result<Box<dyn Learner + 'a>>;
+}
+
+/// The file of weights that a run begins with.
+#[derive(Debug)]
+pub struct Initial {
+    /// What errors call it.
+    pub path: PathBuf,
+    /// All of it.
+    pub bytes: Vec<u8>,
 }
 
 /// Something that is trained.

@@ -9,8 +9,8 @@ use pgn_engine::{
 use pgn_structures::{Curriculum, Feature, OwnedTransition, Task};
 use rayon::prelude::*;
 
-use super::{Learner, LearnerState, Network, Tested, options};
-use pgn_runs::{RunDir, Stop, files};
+use super::{Initial, Learner, LearnerState, Network, Tested, options};
+use pgn_runs::{Stop, files};
 
 use crate::{
     Data, DataConfig, Decay, Error, Examples, Result, RunConfig, Transitions, batches,
@@ -20,7 +20,6 @@ use crate::{
     limits,
     metrics::EpochLosses,
     schedule::linear,
-    teacher::Teacher,
     test::test,
 };
 
@@ -194,28 +193,24 @@ impl Network for Config {
     fn learner<'a>(
         config: &'a RunConfig,
         task: Option<Task>,
-        run: &RunDir,
+        initial: Option<&Initial>,
     ) -> Result<Box<dyn Learner + 'a>> {
         let task = task_of(config, task.as_ref())?;
-        // All that can be wrong is found before anything is written.
         if let Some(curriculum) = config.data.curriculum().filter(|all| all.forests > 0.0) {
             Curriculum { forests: 1.0, ..curriculum }.sample(&task, config.seed, 1, 0)?;
         }
-        if let Some(teacher) = &config.data.teacher {
-            Teacher::load(teacher, task.name(), config.data.teacher_crc32c)?;
-            Teacher::keep(teacher, config.data.teacher_crc32c, run)?;
-        }
-        let data = Data::new(config, &task, run.path())?;
+        let data = Data::new(config, &task)?;
         let validation = data.validation().iter().flat_map(Examples::examples);
         for example in data.train().into_iter().chain(validation) {
             example.check(&config.network)?;
         }
-        let given = run.file(files::INITIAL);
-        let model = if given.exists() {
-            let parameters = Parameters::load(&config.network, &given)?;
-            Model::from_parameters(config.network.clone(), parameters)?
-        } else {
-            Model::new(config.network.clone(), config.seed)?
+        let network = &config.network;
+        let model = match initial {
+            Some(Initial { path, bytes }) => {
+                let parameters = Parameters::from_bytes(network, bytes, path)?;
+                Model::from_parameters(network.clone(), parameters)?
+            }
+            None => Model::new(network.clone(), config.seed)?,
         };
         let trainer = Trainer::new(model, options(config))?;
         Ok(Box::new(ModelLearner { config, data, trainer }))

@@ -1,19 +1,19 @@
 //! Clauses that make a program provable, found in its runs.
 
-use pgn_check::{check_table, not_inductive};
+use pgn_check::{Refutation, check_table, not_inductive};
 use pgn_machines::{Machine, Trial, candidates};
 
 use crate::Result;
 
 /// Clauses for a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Suggestion {
     /// Clauses that are inductive together; as few as prove what all of them prove.
     pub clauses: Vec<String>,
     /// Views that they allow, if they prove the program.
     pub views: Option<usize>,
     /// What the checker has against them otherwise.
-    pub refutation: Option<String>,
+    pub refutation: Option<Refutation>,
 }
 
 /// Random runs in which candidates are looked for.
@@ -44,7 +44,7 @@ pub fn suggest(machine: &Machine) -> Result<Suggestion> {
     // Without those that fail others may fail, so this is repeated until none does.
     loop {
         match not_inductive(&table(machine, &clauses)?) {
-            Err(refutation) => return Ok(refuted(clauses, &refutation)),
+            Err(refutation) => return Ok(refuted(clauses, refutation)),
             Ok(broken) => {
                 let before = clauses.len();
                 clauses.retain(|one| declared.contains(one) || !broken.contains(one));
@@ -55,7 +55,7 @@ pub fn suggest(machine: &Machine) -> Result<Suggestion> {
         }
     }
     let views = match check_table(&table(machine, &clauses)?) {
-        Err(refutation) => return Ok(refuted(clauses, &refutation)),
+        Err(refutation) => return Ok(refuted(clauses, refutation)),
         Ok(report) => report.views,
     };
     let mut size = (clauses.len() - declared.len()).div_ceil(2);
@@ -77,8 +77,8 @@ pub fn suggest(machine: &Machine) -> Result<Suggestion> {
     Ok(Suggestion { clauses, views: Some(views), refutation: None })
 }
 
-fn refuted(clauses: Vec<String>, refutation: &pgn_check::Refutation) -> Suggestion {
-    Suggestion { clauses, views: None, refutation: Some(refutation.to_string()) }
+fn refuted(clauses: Vec<String>, refutation: Refutation) -> Suggestion {
+    Suggestion { clauses, views: None, refutation: Some(refutation) }
 }
 
 /// The table of the program under these clauses, for the checker; without a network.

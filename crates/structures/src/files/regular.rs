@@ -20,18 +20,24 @@ use crate::{Error, Result};
 pub fn read_regular(path: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>> {
     let path = path.as_ref();
     let read = || -> io::Result<Vec<u8>> {
-        // Before it is opened, since opening a pipe waits for its writer.
-        regular(&fs::metadata(path)?, limit)?;
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        regular(&metadata, limit)?;
+        let (file, length) = open_regular(path, limit)?;
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(metadata.len() as usize)?;
+        bytes.try_reserve_exact(length as usize)?;
         // It may grow meanwhile.
         file.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     read().map_err(|cause| Error::Io { verb: "read", path: path.to_path_buf(), cause })
+}
+
+/// Opens a regular file of at most `limit` bytes; also returns its length.
+pub(super) fn open_regular(path: &Path, limit: u64) -> io::Result<(File, u64)> {
+    // Before it is opened, since opening a pipe waits for its writer.
+    regular(&fs::metadata(path)?, limit)?;
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    regular(&metadata, limit)?;
+    Ok((file, metadata.len()))
 }
 
 fn regular(metadata: &fs::Metadata, limit: u64) -> io::Result<()> {

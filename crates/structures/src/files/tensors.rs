@@ -4,13 +4,12 @@
 //! hash map, so that the same contents would give other bytes on every run.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use safetensors::{Dtype, SafeTensorError, SafeTensors};
+use safetensors::{Dtype, SafeTensorError, SafeTensors, tensor::Metadata};
 
-use super::atomic_write_with;
+use super::{atomic_write_with, regular::open_regular};
 use crate::{Error, Result};
 
 /// Collects tensors, then writes them: the same contents, the same bytes.
@@ -131,6 +130,9 @@ impl<'a> TensorWriter<'a> {
     }
 }
 
+/// The most bytes of a header that the crate reads.
+const MAX_HEADER: u64 = 100_000_000;
+
 /// A `.safetensors` file in memory, whose tensors are asked for by name, type and shape.
 #[derive(Debug)]
 pub struct TensorReader {
@@ -140,29 +142,51 @@ pub struct TensorReader {
 }
 
 impl TensorReader {
-    /// Reads a file and checks that its header and its size agree.
+    /// Reads a regular file and checks that its header and its size agree: the header first, so
+    /// that a large file of something else is refused before all of it is in memory.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let bytes = fs::read(&path).map_err(|cause| Error::Io {
-            verb: "read",
-            path: path.clone(),
-            cause,
-        })?;
-        TensorReader::from_bytes(path, bytes)
+        let read = || -> io::Result<(Vec<u8>, u64)> {
+            let (mut file, length) = open_regular(&path, u64::MAX)?;
+            let mut bytes = Vec::new();
+            (&mut file).take(8).read_to_end(&mut bytes)?;
+            let header = bytes.as_slice().try_into().map_or(0, u64::from_le_bytes);
+            (&mut file).take(header.min(MAX_HEADER)).read_to_end(&mut bytes)?;
+            let tensors = match SafeTensors::read_metadata(&bytes) {
+                // Nothing else is wrong: it lacks its tensors.
+                Err(SafeTensorError::MetadataIncompleteBuffer) => {
+                    serde_json::from_slice(&bytes[8..]).map_or(0, |all: Metadata| all.data_len())
+                }
+                _ => 0,
+            };
+            if (bytes.len() + tensors) as u64 == length {
+                bytes.try_reserve_exact(tensors)?;
+                file.take(tensors as u64).read_to_end(&mut bytes)?;
+            }
+            Ok((bytes, length))
+        };
+        let (bytes, length) =
+            read().map_err(|cause| Error::Io { verb: "read", path: path.clone(), cause })?;
+        TensorReader::of(path, bytes, length)
     }
 
     /// A file already in memory; `path` is what errors call it.
     pub fn from_bytes(path: PathBuf, bytes: Vec<u8>) -> Result<Self> {
+        let length = bytes.len() as u64;
+        TensorReader::of(path, bytes, length)
+    }
+
+    /// A file of `length` bytes, of which `bytes` are enough to tell what is wrong with it.
+    fn of(path: PathBuf, bytes: Vec<u8>, length: u64) -> Result<Self> {
         let trouble = match SafeTensors::read_metadata(&bytes) {
-            Ok((_, header)) => {
+            Ok((_, header)) if bytes.len() as u64 == length => {
                 let metadata = header.metadata().iter().flatten();
                 let metadata = metadata.map(|(k, v)| (k.clone(), v.clone())).collect();
                 return Ok(TensorReader { path, bytes, metadata });
             }
-            Err(SafeTensorError::MetadataIncompleteBuffer) => format!(
-                "the file has {} bytes, which is not what its header describes: it was cut short, \
-                 or something was added",
-                bytes.len()
+            Ok(_) | Err(SafeTensorError::MetadataIncompleteBuffer) => format!(
+                "the file has {length} bytes, which is not what its header describes: it was cut \
+                 short, or something was added"
             ),
             Err(SafeTensorError::HeaderTooSmall | SafeTensorError::InvalidHeaderLength) => {
                 "the file ends inside its header: it was cut short, or is no safetensors file"

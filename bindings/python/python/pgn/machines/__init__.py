@@ -148,8 +148,8 @@ def train(
         note = None if named else _files.check_structure(directory, program)
         try:
             _native.train(
-                json.dumps({**given, **settings}), None, None, native, directory, threads, 30.0,
-                on_interrupt == "return", observe,
+                json.dumps({**given, **settings}), None, None, native, None, directory, threads,
+                30.0, on_interrupt == "return", observe,
             )
         finally:
             shown.close()
