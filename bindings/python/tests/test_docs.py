@@ -132,7 +132,8 @@ def test_types() -> None:
 
 def test_types_of_examples(tmp_path: Path) -> None:
     """As a user would check them: PyTorch's and JAX's types count where they are installed."""
-    names = ["kruskal", "numpy_pgn", "online_msf", "paper_only", "reasoning_gym", "side_by_side"]
+    names = ["kruskal", "numpy_pgn", "online_msf", "paper_only", "prove", "reasoning_gym"]
+    names += ["side_by_side"]
     names += ["jax_pgn", "train_jax"]
     names += ["torch_pgn", "train_torch", "benchmark_torch"] if importlib.util.find_spec("torch") else []
     paths = [str(ROOT / "examples" / f"{name}.py") for name in names]

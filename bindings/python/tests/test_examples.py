@@ -225,3 +225,14 @@ def test_networks_beyond_the_paper_are_refused(network: dict[str, Any]) -> None:
         paper_only.check(pgn.config("dsu", "pgn", network=network)["network"])
     with pytest.raises(ValueError, match="iterated"):
         paper_only.check(pgn.config("forest", "pgn-exact")["network"])
+
+
+def test_programs_of_ones_own_are_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    """A list with suggested clauses; a search tree once its order is known of what is inserted."""
+    import prove
+
+    prove.main()
+    told = capsys.readouterr().out
+    assert told.count("certified=True, proved=True") == 2
+    assert "`p.right = c and c reaches q -> p < q` is violated afterwards" in told
+    assert "The nodes form trees along `left` and `right`. Keys are in search order: " in told

@@ -28,12 +28,12 @@ use crate::{
 /// Train a data structure, prove it right, and compare it with the paper's model
 ///
 /// Takes a few seconds. A network learns the micro-steps of the structure from traces of the
-/// program on 20 nodes, starting from random weights. It is compared with the program on every view
-/// that can occur (certified), proved for every n, and compiled. Then the machine, the
-/// paper's `pgn` (a trained model that comes with the program), counting and constant answers are
-/// scored on the same operations, 1.5 per node. `pgn` is run on 1,000 nodes only: each of its
-/// operations takes time proportional to n. All of it is written to --out, with a report to open in
-/// a browser.
+/// program on 20 nodes, starting from random weights. It is certified, which compares it with the
+/// program on every view that the clauses allow, proved for every n, and compiled. Then the
+/// machine, the paper's `pgn` (a trained model that comes with the program), counting and constant
+/// answers are scored on the same operations, 1.5 per node. `pgn` is run on 1,000 nodes only: each
+/// of its operations takes time proportional to n. All of it is written to --out, with a report to
+/// open in a browser.
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn demo
@@ -264,12 +264,13 @@ impl Compared {
         format!(
             "Trained: a {} from random weights, in {:.1} s, on traces of\n\
              operations on 20 nodes, which met {} views (small parts of the structure).\n\
-             {}: it equals the program on all {} views that can occur.\n\n\
+             {}: it equals the program on all {} views that the\n\
+             clauses allow.\n\n\
              {}Report: {}\n",
             task.title().to_lowercase(),
             self.train_seconds,
             self.views_met,
-            if self.proved { "Proved, for every n" } else { "Certified" },
+            if self.proved { "Proved, for every n" } else { "Tested, not proved" },
             self.views,
             self.table().text(),
             self.report.display()
@@ -328,7 +329,8 @@ fn report(
     let lines = [
         format!(
             "A network learned the {} from random weights in {:.1} s, from traces of operations on \
-             20 nodes, which met {} views. It equals the program on all {} views that can occur.",
+             20 nodes, which met {} views. It equals the program on all {} views that the \
+             clauses allow.",
             task.title().to_lowercase(),
             outcome.train_seconds,
             outcome.views_met,

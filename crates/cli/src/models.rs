@@ -108,7 +108,7 @@ fn all() -> impl Iterator<Item = Listed> {
     });
     let machine = Listed {
         name: MACHINE_MODEL,
-        summary: "learns a program micro-step by micro-step; exact for every n once certified",
+        summary: "learns a program micro-step by micro-step; exact for every n once proved",
         in_paper: false,
     };
     presets.chain([machine])

@@ -14,8 +14,8 @@ fn a_machine_is_trained_certified_and_compared_with_model_and_baselines() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Trained: a disjoint-set union from random weights"), "{text}");
     assert_eq!(
-        lines[2],
-        "Proved, for every n: it equals the program on all 21 views that can occur."
+        lines[2..4],
+        ["Proved, for every n: it equals the program on all 21 views that the", "clauses allow."]
     );
     let row = |name: &str| -> Vec<&str> {
         let line = lines.iter().find(|line| line.starts_with(name)).unwrap();

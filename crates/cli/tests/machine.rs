@@ -112,6 +112,10 @@ fn built_in_machines_need_no_directory() {
         assert!(stdout(folder, &format!("certify {name}")).contains(": certified and proved, "));
         assert!(stdout(folder, &format!("check {name}")).contains(": proved in "));
     }
+    // What emitted Rust claims is what was proved.
+    let one_line = |text: String| text.replace("\n//!", "");
+    let source = one_line(stdout(folder, "compile forest --emit rust"));
+    assert!(source.contains("Proved: whatever operations") && source.contains("`yes: split v`"));
     assert!(stdout(folder, "eval lct --nodes 20 --count 2").contains("sequences exact"));
     assert!(stdout(folder, "eval splay --nodes 20 --count 2").contains("sequences exact"));
     assert!(refused(folder, "certify nothing").contains("built-in"));
@@ -153,4 +157,26 @@ fn judge_answers_and_names_what_is_wrong() {
     assert_eq!(run("judge sorting dsu", "").status.code(), Some(2));
     let done = run("judge unionfind lct", sets);
     assert!(String::from_utf8_lossy(&done.stderr).contains("is no disjoint-set union"));
+}
+
+#[test]
+fn a_refutation_is_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    stdout(folder, "train --task dsu --model pgn-machine --epochs 200 --out run");
+    stdout(folder, "certify run");
+    let bytes = std::fs::read(folder.join("run/proof.safetensors")).unwrap();
+    let size = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + size]).unwrap();
+    let text = header["__metadata__"]["proof"].as_str().unwrap();
+    let without = text.replace("union -> not u ~ v", "union -> u ~ v");
+    assert_ne!(text, without);
+    std::fs::write(folder.join("table.json"), without).unwrap();
+    let output = pgn(folder, "check table.json --json").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["proved"], &found["part"]), (&false.into(), &"induction".into()));
+    assert_eq!(found["clause"], "yes: goal = union -> u ~ v");
+    assert!(found["view"].as_str().unwrap().starts_with("link:"), "{found}");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: not proved: induction: "));
 }

@@ -16,9 +16,14 @@ pub fn candidates(program: &dyn Program, trial: Trial) -> Result<Vec<String>> {
         let parsed = Clauses::parse(signature, &texts).ok();
         parsed.is_some_and(|parsed| seen.iter().all(|view| parsed.violated(view).is_none()))
     };
-    let mut orders: Vec<String> =
-        signature.pointers.iter().map(|field| format!("acyclic {field}")).collect();
-    orders.push(format!("tree {}", signature.pointers.join(", ")));
+    // Of several fields that make a tree together, each is acyclic too, which says less.
+    let acyclic = signature.pointers.iter().map(|field| format!("acyclic {field}"));
+    let mut orders: Vec<String> = acyclic.collect();
+    let several = orders.len() > 1;
+    orders.insert(
+        if several { 0 } else { orders.len() },
+        format!("tree {}", signature.pointers.join(", ")),
+    );
     let order = orders.into_iter().find(|order| holds(&[order]));
     let with_order = |clause: &String| match &order {
         Some(order) => holds(&[order, clause]),
@@ -121,8 +126,18 @@ fn memories(program: &dyn Program, trial: Trial) -> Result<Vec<View>> {
     Ok(seen)
 }
 
+/// What needs an order is left out where there is none: it is then no clause.
 fn about_memory(signature: &Signature) -> Vec<String> {
     let mut all = Vec::new();
+    // Below a leaf is nothing; what is free, or a root, is alone or on top.
+    let leaf = signature.pointers.iter().map(|field| format!("p.{field} = nil"));
+    all.push(format!("{} and p reaches q -> p = q", leaf.collect::<Vec<_>>().join(" and ")));
+    for bit in &signature.bits {
+        for set in 0..2 {
+            all.push(format!("p.{bit} = {set} and p reaches q -> p = q"));
+            all.push(format!("p.{bit} = {set} and q reaches p -> p = q"));
+        }
+    }
     for one in &signature.pointers {
         all.push(format!("p.{one} = c and q.{one} = c -> p = q"));
         for other in signature.pointers.iter().filter(|other| *other != one) {

@@ -189,3 +189,20 @@ fn dot_has_every_leaf() {
         assert_eq!(drawing.matches('{').count(), drawing.matches('}').count());
     }
 }
+
+/// A module says what is known of its machine, and not more.
+#[test]
+fn rust_says_what_was_proved() {
+    let head = |compiled: &Compiled| {
+        let source = compiled.emit(Format::Rust);
+        let lines = source.lines().take_while(|line| line.starts_with("//!"));
+        assert!(lines.clone().all(|line| line.chars().count() <= 100));
+        lines.map(|line| &line[3..]).collect::<String>()
+    };
+    let unknown = compiled("dsu");
+    assert!(head(&unknown).contains("is neither proved nor tested"));
+    let statement = "Certified and tested, not proved: the network does what program `dsu` does.";
+    let tested = unknown.stating(Some(statement.to_owned()));
+    let said = head(&tested);
+    assert!(said.contains(statement) && !said.contains("Proved"), "{said}");
+}

@@ -45,6 +45,21 @@ impl MachineCertificate {
     }
 }
 
+impl MachineRun {
+    /// What its certificate says, proved or tested, if it is a certificate of this network and of
+    /// this program.
+    pub fn statement(&self) -> Option<String> {
+        let known = &self.certificate()?.certificate;
+        let mut expected = self.machine().consistent().iter().map(|(_, action)| action.clone());
+        let mut now = certify_on(self.machine(), self.machine().consistent(), |_| {
+            expected.next().unwrap_or_default()
+        });
+        now.weights = Some(hash(self.net()));
+        now.statement = known.statement.clone();
+        (now == *known).then_some(now.statement)
+    }
+}
+
 /// Sequences and their nodes on which invariants are tested before a certificate is given.
 const TRIED: [(u64, usize); 3] = [(20, 3), (10, 8), (5, 20)];
 

@@ -72,12 +72,12 @@ impl MachineRun {
     /// consistent view. That is found out anew here, whatever a certificate says: settings,
     /// weights or the program may have changed since.
     pub fn compile(&self) -> Result<Compiled> {
-        Ok(Compiled::new(self.machine(), &self.right_table()?)?)
+        Ok(Compiled::new(self.machine(), &self.right_table()?)?.stating(self.statement()))
     }
 
     /// [`MachineRun::compile`], with an error for every view that is not in the table.
     pub fn compile_checked(&self) -> Result<Compiled> {
-        Ok(Compiled::checked(self.machine(), &self.right_table()?)?)
+        Ok(Compiled::checked(self.machine(), &self.right_table()?)?.stating(self.statement()))
     }
 
     fn right_table(&self) -> Result<Vec<(View, Action)>> {

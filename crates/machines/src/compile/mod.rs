@@ -43,6 +43,8 @@ pub struct Compiled {
     tree: Tree,
     /// How many views the table has.
     views: usize,
+    /// What is known of it: see [`Compiled::stating`].
+    statement: Option<String>,
     fast: Code,
     recording: Code,
     valued: Code,
@@ -80,7 +82,21 @@ impl Compiled {
         let (fast, recording, valued) =
             (code(false, false)?, code(true, false)?, code(false, true)?);
         let views = pairs.len();
-        Ok(Compiled { machine: machine.clone(), tree, views, fast, recording, valued })
+        Ok(Compiled {
+            machine: machine.clone(),
+            tree,
+            views,
+            statement: None,
+            fast,
+            recording,
+            valued,
+        })
+    }
+
+    /// The same, with what was proved or only tested, which emitted Rust then begins with.
+    #[must_use]
+    pub fn stating(self, statement: Option<String>) -> Self {
+        Compiled { statement, ..self }
     }
 
     /// The machine it was compiled from.
@@ -171,7 +187,12 @@ impl Compiled {
             Format::Dot => dot::dot(&self.tree, self.machine.lenses()),
             Format::Rust => {
                 let clauses = self.machine.program().clauses();
-                rust::rust(&self.tree, self.machine.lenses(), &clauses, self.views)
+                let known = rust::Known {
+                    clauses: &clauses,
+                    views: self.views,
+                    statement: self.statement.as_deref(),
+                };
+                rust::rust(&self.tree, self.machine.lenses(), &known)
             }
         }
     }

@@ -10,10 +10,9 @@ use crate::values::{ADD, PULL, SET};
 use crate::{Condition, Halt, Signature};
 
 /// A module with a type for the structure, a method per operation and a function per state.
-/// `clauses` and `views` are what its statement names: see [`Source::head`].
-pub(super) fn rust(tree: &Tree, lenses: &[Lens], clauses: &[String], views: usize) -> String {
+pub(super) fn rust(tree: &Tree, lenses: &[Lens], known: &Known<'_>) -> String {
     let source = Source { tree, lenses, signature: &tree.signature };
-    let mut text = source.head(clauses, views);
+    let mut text = source.head(known);
     text += &source.types();
     text += &source.operations();
     text += &source.dispatch();
@@ -25,6 +24,14 @@ pub(super) fn rust(tree: &Tree, lenses: &[Lens], clauses: &[String], views: usiz
     text + "}\n"
 }
 
+/// What the module claims.
+pub(super) struct Known<'a> {
+    pub clauses: &'a [String],
+    pub views: usize,
+    /// What was proved or tested, if anything.
+    pub statement: Option<&'a str>,
+}
+
 struct Source<'a> {
     tree: &'a Tree,
     lenses: &'a [Lens],
@@ -33,11 +40,16 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// What the module does, and why one may believe it.
-    fn head(&self, clauses: &[String], views: usize) -> String {
+    fn head(&self, known: &Known<'_>) -> String {
+        let Known { clauses, views, statement } = *known;
         let Signature { name, version, .. } = self.signature;
         let one_line = |clause: &String| clause.split_whitespace().collect::<Vec<_>>().join(" ");
         let clauses: String =
             clauses.iter().map(|clause| format!("//! - `{}`\n", one_line(clause))).collect();
+        let statement = wrapped(statement.unwrap_or(
+            "That no other view occurs is neither proved nor tested: this network has no \
+             certificate from `pgn certify`, or its program has changed since.",
+        ));
         let outside = match self.tree.is_checked() {
             true => "A view that is not in the table is refused.",
             false => {
@@ -52,8 +64,8 @@ impl Source<'_> {
              that this\n//! was made from gave the program's action on all {views} views that its \
              clauses allow.\n//!\n\
              {clauses}//!\n\
-             //! That no other view occurs is what `pgn certify` and `pgn check` prove, or say they \
-             have only\n//! tested, for memories that begin empty and are changed by these operations \
+             {statement}//!\n\
+             //! All this is about memories that begin empty and are changed by these operations \
              alone.\n\
              //! {outside}\n//!\n\
              //! Each `step_` function is the decision tree of a state: it reads what it needs around \
@@ -521,4 +533,20 @@ impl Source<'_> {
             }
         }
     }
+}
+
+/// A paragraph of a module's documentation.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::from("//!")];
+    for word in text.split_whitespace() {
+        let width = lines.last().map_or(0, |line| line.chars().count());
+        if width + word.chars().count() >= 100 {
+            lines.push(String::from("//!"));
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push(' ');
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
 }
