@@ -8,7 +8,7 @@ use pgn_lab::{
 use crate::{
     Check, Claim,
     claims::{Unchecked, checked, in_their_place},
-    tables::{render_claims, render_free_claims},
+    tables::render_claims,
 };
 
 /// How a document is written.
@@ -39,7 +39,7 @@ pub fn render(analyses: &Analyses, style: Style) -> String {
     }
     let (claims, free) = (claims(analyses), free_claims(analyses));
     match style {
-        Style::Markdown => text + &render_claims(&claims) + &render_free_claims(&free),
+        Style::Markdown => text + &render_claims(&claims, &free),
         Style::Text if free.is_empty() => text + &claims_in_brief(&claims),
         Style::Text => {
             text += &claims_in_brief(&claims);
