@@ -160,11 +160,9 @@ impl Machine {
     ) -> PyResult<String> {
         let sets = TestSets { nodes, ops, count, seed };
         json(&self.work(py, |stop| {
-            let config = self.run.config();
             let mode = if self.compiled.is_some() { Mode::Compiled } else { Mode::Memoised };
             self.run.task()?;
-            let seed = sets.seed.unwrap_or(config.seed);
-            self.run.test(&sets.of(&config.test)?, seed, mode, Stop::when(stop))
+            self.run.test(&sets, mode, Stop::when(stop))
         })?)
     }
 

@@ -8,7 +8,6 @@ use std::{
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pgn_lab::{
     Error as LabError, Run, RunConfig, TestSets,
-    rollouts::rollouts,
     verify::{Shape, Verdict, verify_all, verify_shape},
 };
 use pgn_runs::Stop;
@@ -79,11 +78,7 @@ impl Model {
     /// Free rollouts of a data set.
     fn rollout<'py>(&self, py: Python<'py>, data: Arrays<'py>) -> PyResult<Parts<'py>> {
         let (set, shape) = (data.to_dataset()?, data.shape()?);
-        let rollouts = self.work(py, |stop| {
-            let examples = self.run.examples(set)?;
-            let examples: Vec<_> = examples.examples().collect();
-            rollouts(self.run.model(), &examples, Stop::when(stop))
-        })?;
+        let rollouts = self.work(py, |stop| self.run.rollouts(set, Stop::when(stop)))?;
         rollout::parts(py, rollouts, shape)
     }
 

@@ -1,10 +1,6 @@
 //! Sweeps: what is in one, how far it is, and training one of its entries.
 
-use std::{
-    path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use pgn_lab::{Checkpoint, Experiments, Queue, collection::Estimate};
 use pgn_runs::{Entry, EntryState, Summary, Sweep, Work, files};
@@ -14,10 +10,7 @@ use pyo3::{
 };
 use serde::Serialize;
 
-use crate::error::Error;
-
-/// How often Python's signal handlers get their turn while a run lasts.
-const LISTEN: Duration = Duration::from_millis(50);
+use crate::{error::Error, pool, work::interruptible};
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -83,32 +76,18 @@ pub fn sweep_run(
         ))
     })?;
     let queue = queue(sweep, &out).map_err(Error::from)?;
-    let stop = AtomicBool::new(false);
-    let mut raised = None;
-    let summary = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let work = Work {
-                workers: 1,
-                threads_per_run: threads,
-                checkpoint_every,
-                stop: &stop,
-                observe: &|_, _| {},
-            };
-            pgn_runs::work(&queue, Some(&[index]), &work)
-        });
-        while !worker.is_finished() {
-            py.detach(|| std::thread::sleep(LISTEN));
-            if let Err(error) = py.check_signals() {
-                raised.get_or_insert(error);
-                stop.store(true, Ordering::Relaxed);
-            }
-        }
-        py.detach(|| worker.join())
-    });
-    let summary = summary.map_err(|_| PyRuntimeError::new_err("training ended unexpectedly"))?;
-    if let Some(error) = raised {
-        return Err(error);
-    }
+    // The run has threads of its own; this one only waits for them.
+    let pool = pool::of(Some(1))?;
+    let summary = interruptible(py, &pool, |stop| {
+        let work = Work {
+            workers: 1,
+            threads_per_run: threads,
+            checkpoint_every,
+            stop,
+            observe: &|_, _| {},
+        };
+        pgn_runs::work(&queue, Some(&[index]), &work)
+    })?;
     let Summary { failed, not_ready, .. } = summary.map_err(Error::from)?;
     match (failed.first(), not_ready.first()) {
         (Some((_, why)), _) => {

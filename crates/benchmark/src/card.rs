@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
-use pgn_lab::Error;
+use pgn_lab::{Error, collection::Spread};
 use pgn_runs::files;
 use serde::{Deserialize, Serialize};
 
@@ -154,8 +154,8 @@ pub fn table(entries: &[Entry], nodes: usize) -> String {
     }
     grouped(&mut text, entries, |entry| {
         let cell = |task: &&str| match spread(entry.at(task, nodes).map(|one| one.all.scores.f1)) {
-            Some((mean, Some(sd))) => format!("{mean:.3} ± {sd:.3}"),
-            found => number(found.map(|(mean, _)| mean)),
+            Some(Spread { mean, std: Some(std), .. }) => format!("{mean:.3} ± {std:.3}"),
+            found => number(found.map(|spread| spread.mean)),
         };
         tasks.iter().map(cell).collect()
     });
@@ -269,14 +269,9 @@ fn number(value: Option<f64>) -> String {
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    spread(values).map(|(mean, _)| mean)
+    spread(values).map(|spread| spread.mean)
 }
 
-/// The mean, and the standard deviation (n − 1) of several.
-fn spread(values: impl Iterator<Item = f64>) -> Option<(f64, Option<f64>)> {
-    let values: Vec<f64> = values.collect();
-    let count = values.len() as f64;
-    let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)?;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    Some((mean, (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt())))
+fn spread(values: impl Iterator<Item = f64>) -> Option<Spread> {
+    Spread::of(&values.collect::<Vec<_>>())
 }

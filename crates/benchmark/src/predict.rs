@@ -5,10 +5,10 @@ use std::{path::Path, time::Instant};
 use pgn_lab::{
     AnyRun, Counting, Run,
     machine::{MachineRun, Mode},
-    rollouts::{RolloutArrays, rollouts},
+    rollouts::RolloutArrays,
 };
 use pgn_runs::Stop;
-use pgn_structures::{Node, Operation, Sequence};
+use pgn_structures::{Node, Sequence};
 use rayon::prelude::*;
 
 use crate::{Data, Predictions, Result, Set};
@@ -66,9 +66,18 @@ impl Predictor {
             }
             Predictor::Run(run) => {
                 seed = run.key().2;
+                let mode = match &**run {
+                    AnyRun::Machine(run) if run.certificate().is_some() => Mode::Compiled,
+                    _ => Mode::Memoised,
+                };
                 match &**run {
-                    AnyRun::Model(run) => of_model(run, data, &rows)?,
-                    AnyRun::Machine(run) => of_machine(run, data, &rows)?,
+                    run if data.set.is_full() => run
+                        .rollouts(data.sequences.clone(), mode, Stop::NEVER)?
+                        .into_iter()
+                        .map(|one| of_rollout(RolloutArrays::join(vec![one])))
+                        .collect(),
+                    AnyRun::Model(run) => of_model(run, &rows)?,
+                    AnyRun::Machine(run) => of_machine(run, mode, &rows)?,
                 }
             }
         };
@@ -88,14 +97,8 @@ impl Predictor {
     }
 }
 
-fn of_model(run: &Run, data: &Data, rows: &[Sequence<'_>]) -> Result<Vec<Predicted>> {
+fn of_model(run: &Run, rows: &[Sequence<'_>]) -> Result<Vec<Predicted>> {
     let model = run.model();
-    if data.set.is_full() {
-        let examples = run.examples(data.sequences.clone())?;
-        let examples: Vec<_> = examples.examples().collect();
-        let all = rollouts(model, &examples, Stop::NEVER)?;
-        return Ok(all.into_iter().map(|one| of_rollout(RolloutArrays::join(vec![one]))).collect());
-    }
     let one = |row: &Sequence<'_>| {
         let mut state = model.start_with(row.priorities)?;
         if !row.edges.is_empty() {
@@ -107,28 +110,17 @@ fn of_model(run: &Run, data: &Data, rows: &[Sequence<'_>]) -> Result<Vec<Predict
     rows.par_iter().with_max_len(1).map(one).collect()
 }
 
-fn of_machine(run: &MachineRun, data: &Data, rows: &[Sequence<'_>]) -> Result<Vec<Predicted>> {
-    let mode = if run.certificate().is_some() { Mode::Compiled } else { Mode::Memoised };
+fn of_machine(run: &MachineRun, mode: Mode, rows: &[Sequence<'_>]) -> Result<Vec<Predicted>> {
     let executor = run.executor(mode)?;
-    if data.set.is_full() {
-        let all = run.rollouts(&executor, &data.sequences, Stop::NEVER)?;
-        return Ok(all.into_iter().map(|one| of_rollout(RolloutArrays::join(vec![one]))).collect());
-    }
-    let operations = &run.machine().signature().operations;
     let one = |row: &Sequence<'_>| {
         let mut store = executor.store(row.priorities);
-        let mut answer = |&Operation { u, v, kind, .. }: &Operation| -> Result<u8> {
-            let kind = usize::from(kind);
-            let operands = operations.get(kind).map_or(2, |one| one.arguments.len());
-            let (outcome, _) = executor.apply(&mut store, kind, &[u, v][..operands.min(2)])?;
-            Ok(u8::from(outcome.as_answer()))
-        };
         // Nothing can be said after an operation that could not be carried out.
         let mut failed = false;
-        let answers = row.operations.iter().map(|operation| {
-            let answer = if failed { Ok(0) } else { answer(operation) };
-            failed |= answer.is_err();
-            answer.unwrap_or(0)
+        let answers = row.operations.iter().map(|&operation| {
+            let done = (!failed).then(|| run.apply(&executor, &mut store, operation));
+            let answer = done.and_then(std::result::Result::ok);
+            failed |= answer.is_none();
+            answer.map_or(0, |(answer, _)| u8::from(answer))
         });
         (answers.collect(), None, None)
     };

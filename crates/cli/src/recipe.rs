@@ -7,7 +7,7 @@ use clap::Args;
 use pgn_engine::TestLayers;
 use toml::{Table, Value};
 
-use crate::{loss_weights::LossWeightArgs, output, test_layers, variants};
+use crate::{loss_weights::LossWeightArgs, test_layers, variants};
 
 /// How to train. Whatever is not given is the paper's protocol.
 #[derive(Args, Clone, Debug)]
@@ -18,17 +18,14 @@ pub struct RecipeArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub epochs: Option<u64>,
     /// Size of the nodes' latent vectors, k [default: 32]
-    #[arg(long, visible_alias = "k", value_name = "K", allow_negative_numbers = true)]
-    latents: Option<u32>,
-    /// What --latents was called before: a node's features are its inputs
     #[arg(
         long,
-        hide = true,
+        visible_alias = "k",
+        alias = "features",
         value_name = "K",
-        allow_negative_numbers = true,
-        conflicts_with = "latents"
+        allow_negative_numbers = true
     )]
-    features: Option<u32>,
+    latents: Option<u32>,
     /// Adam's learning rate [default: 0.005; 0.003 for pgn-exact, 0.01 for pgn-machine]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
@@ -176,10 +173,7 @@ impl RecipeArgs {
         flags.set("data", "stream", self.stream.then_some(true));
         flags.set("test", "nodes", self.test_nodes.clone());
         flags.set("test", "sequences", self.test_sequences);
-        if self.features.is_some() {
-            output::tell("note: --features is now called --latents");
-        }
-        flags.set("network", "k", self.latents.or(self.features));
+        flags.set("network", "k", self.latents);
         flags.set("network", "visited_weight", self.visited_weight);
         flags.set("network", "forcing", self.forcing.clone());
         flags.set("network", "attention_input", self.attention_input.clone());

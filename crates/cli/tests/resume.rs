@@ -57,8 +57,7 @@ fn killed_and_resumed(settings: &str) {
     assert_same_outcome(&here.join("whole"), &run);
     let events = |run: &str| {
         let path = here.join(run).join("events.out.tfevents.pgn");
-        let events = pgn_lab::metrics::read_events(&path).unwrap();
-        events.into_iter().map(|event| (event.step, event.scalars)).collect::<Vec<_>>()
+        pgn_lab::metrics::read_events(&path).unwrap()
     };
     assert_eq!(events("whole"), events("cut"), "but for the clock times");
     let leftovers = names(&run).into_iter().filter(|name| name.ends_with(".tmp")).count();

@@ -98,7 +98,7 @@ impl Data {
 
     /// Replaces the training sequences by fresh ones, which depend on the run's seed and the
     /// epoch alone.
-    pub fn refresh(&mut self, config: &RunConfig, epoch: u64) -> Result<()> {
+    pub(crate) fn refresh(&mut self, config: &RunConfig, epoch: u64) -> Result<()> {
         let mut rng = streams::FRESH.rng(config.seed, 0, epoch);
         let seed = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
         self.train = self.sample(config, Split::Train, seed, config.data.sequences)?;

@@ -136,7 +136,7 @@ impl Results {
     }
 
     /// [`Results::check_files`] for one file, by its name in the run directory.
-    pub fn check_file(&self, run: &Path, name: &str) -> Result<()> {
+    pub(crate) fn check_file(&self, run: &Path, name: &str) -> Result<()> {
         Ok(checksums::check(&self.files, run, name)?)
     }
 

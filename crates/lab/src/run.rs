@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use pgn_engine::{Model, Parameters, Pointers, TestLayers};
+use pgn_engine::{Model, Parameters, Pointers, Rollout, TestLayers};
 use pgn_structures::{Dataset, Edge, Operation, Sampling, Task, did_you_mean};
 
 use pgn_runs::{Stop, files, files::is_finished};
@@ -17,7 +17,7 @@ use crate::{
     data::data_set,
     machine::{MachineRun, Mode},
     results::check_model,
-    rollouts::{execution, write_rollouts},
+    rollouts::{RolloutArrays, RolloutOf, execution, rollouts},
     story::{Step, story},
     test::{test, test_set},
 };
@@ -226,29 +226,10 @@ impl Run {
         Ok(scores)
     }
 
-    /// The scores on data-set files.
-    pub fn test_files(&self, paths: &[PathBuf], stop: Stop<'_>) -> Result<Vec<TestScores>> {
-        let task = self.task()?;
-        let one = |path: &PathBuf| self.evaluate(data_set(path, task)?, stop);
-        paths.iter().map(one).collect()
-    }
-
-    /// Rolls the model out freely on every sequence of a data-set file, and writes a rollout file.
-    pub fn write_rollouts(&self, data: &Path, out: &Path) -> Result<()> {
-        write_rollouts(&self.model, &self.config, &self.data()?.file(data)?, out)
-    }
-
-    /// What the model does on operations, step by step, next to the truth.
-    pub fn story(&self, priorities: &[f32], operations: &[Operation]) -> Result<Vec<Step>> {
-        let data = self.data()?;
-        let task = data.task();
-        let mut truth = Dataset::from_operations(task, priorities.len(), priorities, operations)?;
-        if task.has_input_graph() {
-            truth.edges = Edge::of_operations(operations);
-        }
-        let examples = data.examples(truth)?;
-        let rollout = self.model.rollout(examples.example(0))?;
-        Ok(story(examples.set.sequence(0), &rollout))
+    /// Free rollouts of a data set, unless told to stop.
+    pub fn rollouts(&self, set: Dataset, stop: Stop<'_>) -> Result<Vec<Rollout>> {
+        let examples = self.examples(set)?;
+        rollouts(&self.model, &examples.examples().collect::<Vec<_>>(), stop)
     }
 
     /// What the model does beyond its scores, on the run's own test sets.
@@ -308,16 +289,19 @@ impl AnyRun {
         }
     }
 
-    /// The scores on test sets: the run's own unless others are asked for. `mode` is that of a
-    /// machine.
+    /// Free rollouts of a data set. `mode` is that of a machine, here and below.
+    pub fn rollouts(&self, set: Dataset, mode: Mode, stop: Stop<'_>) -> Result<Vec<Rollout>> {
+        match self {
+            AnyRun::Model(run) => run.rollouts(set, stop),
+            AnyRun::Machine(run) => run.rollouts(&run.executor(mode)?, &set, stop),
+        }
+    }
+
+    /// The scores on test sets: the run's own unless others are asked for.
     pub fn test(&self, sets: &TestSets, mode: Mode, stop: Stop<'_>) -> Result<Vec<TestScores>> {
         match self {
             AnyRun::Model(run) => run.test(sets, stop),
-            AnyRun::Machine(run) => {
-                run.task()?;
-                let seed = sets.seed.unwrap_or(run.config().seed);
-                run.test(&sets.of(&run.config().test)?, seed, mode, stop)
-            }
+            AnyRun::Machine(run) => run.task().and_then(|_| run.test(sets, mode, stop)),
         }
     }
 
@@ -328,18 +312,22 @@ impl AnyRun {
         mode: Mode,
         stop: Stop<'_>,
     ) -> Result<Vec<TestScores>> {
-        match self {
-            AnyRun::Model(run) => run.test_files(paths, stop),
-            AnyRun::Machine(run) => paths.iter().map(|path| run.test_file(path, mode)).collect(),
-        }
+        let task = self.task()?;
+        let one = |path: &PathBuf| match self {
+            AnyRun::Model(run) => run.evaluate(data_set(path, &task)?, stop),
+            AnyRun::Machine(run) => run.evaluate(&data_set(path, &task)?, mode, stop),
+        };
+        paths.iter().map(one).collect()
     }
 
-    /// Rolls out every sequence of a data-set file, and writes a rollout file.
+    /// Rolls out every sequence of a data-set file, and writes a rollout file: of a machine the
+    /// same bytes in every mode.
     pub fn write_rollouts(&self, data: &Path, out: &Path, mode: Mode) -> Result<()> {
-        match self {
-            AnyRun::Model(run) => run.write_rollouts(data, out),
-            AnyRun::Machine(run) => run.write_rollouts(data, out, mode),
-        }
+        let set = data_set(data, &self.task()?)?;
+        let (ops, nodes) = (set.ops, set.nodes);
+        let (task, model, seed) = self.key();
+        let rollouts = self.rollouts(set, mode, Stop::NEVER)?;
+        RolloutArrays::join(rollouts).save(&RolloutOf { task, model, seed, ops, nodes }, out)
     }
 
     /// What it does on operations, step by step, next to the truth.
@@ -349,10 +337,13 @@ impl AnyRun {
         operations: &[Operation],
         mode: Mode,
     ) -> Result<Vec<Step>> {
-        match self {
-            AnyRun::Model(run) => run.story(priorities, operations),
-            AnyRun::Machine(run) => run.story(priorities, operations, mode),
+        let task = self.task()?;
+        let mut truth = Dataset::from_operations(&task, priorities.len(), priorities, operations)?;
+        if task.has_input_graph() {
+            truth.edges = Edge::of_operations(operations);
         }
+        let rollouts = self.rollouts(truth.clone(), mode, Stop::NEVER)?;
+        Ok(story(truth.sequence(0), &rollouts[0]))
     }
 }
 

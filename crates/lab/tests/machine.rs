@@ -8,9 +8,10 @@ use std::{
 
 use pgn_engine::MachineNet;
 use pgn_lab::{
-    MachineConfig, Outcome, Progress, Results, Session,
+    AnyRun, MachineConfig, Outcome, Progress, Results, Session,
     machine::{MACHINE_MODEL, MachineRun, Mode},
 };
+use pgn_runs::Stop;
 use pgn_structures::{Dataset, Sampling, Split};
 
 fn config(task: &str) -> MachineConfig {
@@ -128,10 +129,12 @@ fn network_table_and_tree_write_the_same_bytes() {
         let set = Dataset::sample(&run.task().unwrap(), &sampling).unwrap();
         let data = folder.path().join("data.safetensors");
         set.save(&data).unwrap();
+        let run = AnyRun::Machine(Box::new(run));
         let bytes = Mode::ALL.map(|mode| {
             let out = folder.path().join(mode.name());
             run.write_rollouts(&data, &out, mode).unwrap();
-            let scores = run.test_file(&data, mode).unwrap().scores;
+            let files = std::slice::from_ref(&data);
+            let scores = &run.test_files(files, mode, Stop::NEVER).unwrap()[0].scores;
             assert_eq!(scores.sequences_exact, Some(1.0), "{name}, {mode:?}");
             assert_eq!(scores.mask_accuracy, Some(1.0), "{name}, {mode:?}");
             std::fs::read(out).unwrap()

@@ -1,14 +1,14 @@
 //! What the paper says about credit and pointers, checked against analyses of our runs.
 
 use pgn_lab::{
-    analysis::{Analyses, Analysis, BeyondCounting, Credit, beyond, of_task, tasks},
+    analysis::{Analyses, Analysis, BeyondCounting, Chain, Credit, beyond, of_task, tasks},
     collection::{Table, title},
 };
 
 use crate::{
     Check, Claim,
-    claims::in_their_place,
-    tables::{render_claims, render_free_claims},
+    claims::{Unchecked, checked, in_their_place},
+    tables::render_claims,
 };
 
 /// How a document is written.
@@ -39,7 +39,7 @@ pub fn render(analyses: &Analyses, style: Style) -> String {
     }
     let (claims, free) = (claims(analyses), free_claims(analyses));
     match style {
-        Style::Markdown => text + &render_claims(&claims) + &render_free_claims(&free),
+        Style::Markdown => text + &render_claims(&claims, &free),
         Style::Text if free.is_empty() => text + &claims_in_brief(&claims),
         Style::Text => {
             text += &claims_in_brief(&claims);
@@ -71,59 +71,67 @@ pub fn free_claims(analyses: &Analyses) -> Vec<Claim> {
 
 /// What the paper says about credit and pointers, each with whether our runs agree.
 pub fn claims(analyses: &Analyses) -> Vec<Claim> {
-    let all = [
-        beyond_counting(analyses),
-        amplifies(analyses),
-        amplifies_live(analyses),
-        valid_chain(analyses),
-        shallower(analyses),
-    ];
-    all.into_iter().filter(|claim| !claim.checks.is_empty()).collect()
+    checked(&CLAIMS, analyses)
 }
 
-fn beyond_counting(analyses: &Analyses) -> Claim {
-    Claim {
-        name: "Ours: PGN knows more than how often u and v have appeared",
-        criterion: "Not a claim of the paper. Among operations whose operands have appeared equally \
-                    often, the share of answers 1 where the truth is 1 minus the share where it \
-                    is 0 is larger for `pgn` than for `gnn` and `deepsets`.",
-        checks: ["gnn", "deepsets"]
-            .iter()
-            .flat_map(|other| larger(analyses, other, |run| &run.beyond, gain))
-            .collect(),
-    }
-}
-
-fn amplifies(analyses: &Analyses) -> Claim {
-    Claim {
-        name: "PGN amplifies the credit of relevant nodes (appendix D)",
-        criterion: "The share of the readout that comes from u, v and the other nodes with mask \
-                    0, mean over the rollout, is larger for `pgn` than for `gnn`.",
-        checks: larger(analyses, "gnn", credits, |credit| {
-            (credit.nodes, credit.both.mean.relevant())
-        }),
-    }
-}
-
-fn amplifies_live(analyses: &Analyses) -> Claim {
-    Claim {
-        name: "Ours: the same without idle dimensions",
-        criterion: "The same share (not a claim of the paper), counting only dimensions in which \
-                    some node is above 0, or which belong to z. In an idle dimension all nodes \
-                    tie, so its credit goes to an arbitrary node.",
-        checks: larger(analyses, "gnn", credits, |credit| {
-            (credit.nodes, credit.live.mean.relevant())
-        }),
-    }
-}
-
-fn gain(beyond: &BeyondCounting) -> (usize, f64) {
-    (beyond.nodes, beyond.gain())
-}
-
-fn credits(run: &Analysis) -> &[Credit] {
-    &run.credit
-}
+const CLAIMS: [Unchecked<Analyses>; 5] = [
+    (
+        "Ours: PGN knows more than how often u and v have appeared",
+        "Not a claim of the paper. Among operations whose operands have appeared equally often, \
+         the share of answers 1 where the truth is 1 minus the share where it is 0 is larger for \
+         `pgn` than for `gnn` and `deepsets`.",
+        |analyses| {
+            let gain = |beyond: &BeyondCounting| (beyond.nodes, beyond.gain());
+            let others = ["gnn", "deepsets"].iter();
+            others.flat_map(|other| larger(analyses, other, |run| &run.beyond, gain)).collect()
+        },
+    ),
+    (
+        "PGN amplifies the credit of relevant nodes (appendix D)",
+        "The share of the readout that comes from u, v and the other nodes with mask 0, mean over \
+         the rollout, is larger for `pgn` than for `gnn`.",
+        |analyses| {
+            let both = |credit: &Credit| (credit.nodes, credit.both.mean.relevant());
+            larger(analyses, "gnn", |run| &run.credit, both)
+        },
+    ),
+    (
+        "Ours: the same without idle dimensions",
+        "The same share (not a claim of the paper), counting only dimensions in which some node \
+         is above 0, or which belong to z. In an idle dimension all nodes tie, so its credit goes \
+         to an arbitrary node.",
+        |analyses| {
+            let live = |credit: &Credit| (credit.nodes, credit.live.mean.relevant());
+            larger(analyses, "gnn", |run| &run.credit, live)
+        },
+    ),
+    (
+        "On the chain the pointers are a valid disjoint-set union at all times (figure 4)",
+        "After every operation of the chain union(i, i + 1) the same nodes are connected as in the \
+         truth, and every pointer leads to a root. The paper does not state the length of its \
+         chain.",
+        |analyses| {
+            on_chains(analyses, |chain| {
+                let (valid, steps) = (chain.valid_steps(), chain.steps.len());
+                Some((valid == steps, format!("valid after {valid} of {steps} operations")))
+            })
+        },
+    ),
+    (
+        "On the chain the pointers are half as deep as the truth's (figure 4)",
+        "After the last operation the largest depth is at most half of the truth's. Pointers that \
+         are not valid may be shallow because something is missing, so this means little where \
+         the claim before does not hold.",
+        |analyses| {
+            on_chains(analyses, |chain| {
+                let last = chain.steps.last()?;
+                let (model, truth) = (last.model_depth, last.truth_depth);
+                let text = format!("depth {model} at the end, {truth} in the truth");
+                Some((2 * model <= truth, text))
+            })
+        },
+    ),
+];
 
 /// Whether a number is larger for `pgn` than for another model, at every task and size.
 fn larger<T>(
@@ -162,50 +170,15 @@ fn larger<T>(
     checks
 }
 
-fn valid_chain(analyses: &Analyses) -> Claim {
-    let mut checks = Vec::new();
-    for run in analyses.of("dsu", "pgn") {
-        for chain in &run.chains {
-            let (valid, steps) = (chain.valid_steps(), chain.steps.len());
-            checks.push(Check {
-                text: format!(
-                    "seed {}, n = {}: valid after {valid} of {steps} operations",
-                    run.seed, chain.nodes
-                ),
-                holds: valid == steps,
-                seeds: None,
-            });
-        }
-    }
-    Claim {
-        name: "On the chain the pointers are a valid disjoint-set union at all times (figure 4)",
-        criterion: "After every operation of the chain union(i, i + 1) the same nodes are \
-                    connected as in the truth, and every pointer leads to a root. The paper does \
-                    not state the length of its chain.",
-        checks,
-    }
-}
-
-fn shallower(analyses: &Analyses) -> Claim {
-    let mut checks = Vec::new();
-    for run in analyses.of("dsu", "pgn") {
-        for chain in &run.chains {
-            let Some(last) = chain.steps.last() else { continue };
-            checks.push(Check {
-                text: format!(
-                    "seed {}, n = {}: depth {} at the end, {} in the truth",
-                    run.seed, chain.nodes, last.model_depth, last.truth_depth
-                ),
-                holds: 2 * last.model_depth <= last.truth_depth,
-                seeds: None,
-            });
-        }
-    }
-    Claim {
-        name: "On the chain the pointers are half as deep as the truth's (figure 4)",
-        criterion: "After the last operation the largest depth is at most half of the truth's. \
-                    Pointers that are not valid may be shallow because something is missing, so \
-                    this means little where the claim before does not hold.",
-        checks,
-    }
+/// Whether something holds of each of the chains of `pgn`, and what was found.
+fn on_chains(analyses: &Analyses, found: fn(&Chain) -> Option<(bool, String)>) -> Vec<Check> {
+    let chains = |run: &'_ Analysis| {
+        let check = |chain: &Chain| {
+            let (holds, text) = found(chain)?;
+            let text = format!("seed {}, n = {}: {text}", run.seed, chain.nodes);
+            Some(Check { text, holds, seeds: None })
+        };
+        run.chains.iter().filter_map(check).collect::<Vec<_>>()
+    };
+    analyses.of("dsu", "pgn").flat_map(chains).collect()
 }

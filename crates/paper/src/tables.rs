@@ -57,7 +57,7 @@ pub fn render(runs: &Collection) -> String {
         let _ = writeln!(text, "## {}\n", title(task));
         text.extend(of_task(runs, task).iter().map(Table::markdown));
     }
-    text.push_str(&claims_section(runs));
+    text += &render_claims(&claims(runs), &free_claims(runs));
     text.push_str(&time_table(runs));
     text
 }
@@ -309,45 +309,39 @@ fn cell(spread: Option<Spread>, unit: Unit) -> String {
     }
 }
 
-fn claims_section(runs: &Collection) -> String {
-    render_claims(&claims(runs)) + &render_free_claims(&free_claims(runs))
-}
-
-/// The claims of models that read their own pointers in training, in Markdown.
-pub fn render_free_claims(claims: &[Claim]) -> String {
-    if claims.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from(
-        "## The claims, for models that read their own pointers in training\n\nThe same checks with \
-         `pgn-free` in place of `pgn`, and likewise `pgn-nm-free`, `pgn-asym-free` and \
-         `pgn-ptrs-free` where there are runs of them: below, `pgn` is `pgn-free`.\n\n",
-    );
-    write_claims(&mut text, claims);
-    text
-}
-
-/// Claims, each with whether it holds, in Markdown.
-pub fn render_claims(claims: &[Claim]) -> String {
-    if claims.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("## The paper's claims\n\n");
-    text.push_str("Numbers are our means; brackets: in how many seeds the comparison holds.\n\n");
-    write_claims(&mut text, claims);
-    text
-}
-
-fn write_claims(text: &mut String, claims: &[Claim]) {
-    for claim in claims {
-        let _ = writeln!(text, "### {}: {}\n\n{}\n", claim.name, claim.verdict(), claim.criterion);
-        for check in &claim.checks {
-            let mark = if check.holds { "yes" } else { "**no**" };
-            let seeds = check.seeds.map_or(String::new(), |(yes, of)| format!(" ({yes} of {of})"));
-            let _ = writeln!(text, "- {mark}: {}{seeds}", check.text);
+/// Claims, each with whether it holds, in Markdown; then those of models that read their own
+/// pointers in training.
+pub(crate) fn render_claims(claims: &[Claim], free: &[Claim]) -> String {
+    let mut text = String::new();
+    for (claims, introduction) in [
+        (
+            claims,
+            "## The paper's claims\n\nNumbers are our means; brackets: in how many seeds the \
+             comparison holds.",
+        ),
+        (
+            free,
+            "## The claims, for models that read their own pointers in training\n\nThe same checks \
+             with `pgn-free` in place of `pgn`, and likewise `pgn-nm-free`, `pgn-asym-free` and \
+             `pgn-ptrs-free` where there are runs of them: below, `pgn` is `pgn-free`.",
+        ),
+    ] {
+        if claims.is_empty() {
+            continue;
         }
-        text.push('\n');
+        let _ = writeln!(text, "{introduction}\n");
+        for claim in claims {
+            let (name, verdict) = (claim.name, claim.verdict());
+            let _ = writeln!(text, "### {name}: {verdict}\n\n{}\n", claim.criterion);
+            for check in &claim.checks {
+                let mark = if check.holds { "yes" } else { "**no**" };
+                let seeds = check.seeds.map(|(yes, of)| format!(" ({yes} of {of})"));
+                let _ = writeln!(text, "- {mark}: {}{}", check.text, seeds.unwrap_or_default());
+            }
+            text.push('\n');
+        }
     }
+    text
 }
 
 fn time_table(runs: &Collection) -> String {

@@ -39,7 +39,6 @@ mod catalogue;
 mod error;
 mod halt;
 mod limits;
-mod machine;
 mod metrics;
 mod micro_steps;
 mod recorded;

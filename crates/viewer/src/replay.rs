@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     halt::Halt,
-    limits, machine,
+    limits,
     recorded::recorded,
     refusal::{Answer, Refusal},
     subject::Subject,
@@ -211,50 +211,59 @@ impl Request {
         Ok((one.priorities.to_vec(), Some(truth)))
     }
 
+    /// The ground truth, if it has this step.
+    pub fn truth_until(&self, task: &Task, step: usize) -> Answer<Dataset> {
+        let (_, truth) = self.truth(task)?;
+        let ops = truth.as_ref().map_or(0, |truth| truth.ops);
+        let bad = || Refusal::bad(format!("step is {step}; expected from 1 to {ops}"));
+        truth.filter(|_| (1..=ops).contains(&step)).ok_or_else(bad)
+    }
+
     /// The whole replay of whatever was loaded.
     pub fn answer(&self, subject: &Subject, halt: &Halt) -> Answer<Replay> {
-        match subject {
-            Subject::Run(run) => self.replay(run, halt),
-            Subject::Machine(run) => machine::replay(self, run, halt),
-        }
-    }
-
-    /// The ground truth, if it has this step.
-    pub fn truth_until(&self, run: &Run, step: usize) -> Answer<Examples> {
-        let (_, truth) = self.truth(task(run)?)?;
-        let ops = truth.as_ref().map_or(0, |truth| truth.ops);
-        match truth {
-            Some(truth) if (1..=ops).contains(&step) => examples(run, truth),
-            _ => Err(Refusal::bad(format!("step is {step}; expected from 1 to {ops}"))),
-        }
-    }
-
-    /// The whole replay of a model.
-    pub fn replay(&self, run: &Run, halt: &Halt) -> Answer<Replay> {
-        let task = task(run)?;
-        let (priorities, truth) = self.truth(task)?;
-        let config = run.model().config();
+        let task = subject.task()?;
+        let (priorities, truth) = self.truth(&task)?;
         let mut replay = match truth {
-            None => Replay::empty(task, priorities),
+            None => Replay::empty(&task, priorities),
             Some(truth) => {
-                let truth = examples(run, truth)?;
-                let (mut query_logits, mut mask_logits, mut pointers) = Default::default();
-                roll_out(run, &truth, truth.set.ops, halt, |step| {
-                    Vec::push(&mut query_logits, step.logit);
-                    Vec::extend_from_slice(&mut mask_logits, step.mask_logits());
-                    Vec::extend_from_slice(&mut pointers, step.pointers());
-                })?;
-                let mask_logits = config.has_masks().then_some(mask_logits);
-                let rollout = Rollout { query_logits, mask_logits, pointers: Some(pointers) };
-                recorded(task.name(), Some(task), truth.set.sequence(0), &rollout)
+                let rollout = match subject {
+                    Subject::Run(run) => whole(run, truth.clone(), halt)?,
+                    Subject::Machine(machine) => machine
+                        .run
+                        .rollout_until(&machine.executor()?, truth.sequence(0), halt.stop())
+                        .map_err(Refusal::damaged)?,
+                };
+                recorded(task.name(), Some(&task), truth.sequence(0), &rollout)
                     .map_err(Refusal::damaged)?
             }
         };
-        replay.pointers = config.pointers;
-        replay.has_masks = config.has_masks();
-        replay.has_attention = config.has_attention();
+        match subject {
+            Subject::Run(run) => {
+                let config = run.model().config();
+                replay.pointers = config.pointers;
+                replay.has_masks = config.has_masks();
+                replay.has_attention = config.has_attention();
+            }
+            // A machine's answers have no probabilities.
+            Subject::Machine(_) => {
+                replay.steps.iter_mut().for_each(|step| step.model.logit = None);
+            }
+        }
         Ok(replay)
     }
+}
+
+/// The rollout of a model over all of the truth.
+fn whole(run: &Run, truth: Dataset, halt: &Halt) -> Answer<Rollout> {
+    let (truth, has_masks) = (examples(run, truth)?, run.model().config().has_masks());
+    let (mut query_logits, mut mask_logits, mut pointers) = Default::default();
+    roll_out(run, &truth, truth.set.ops, halt, |step| {
+        Vec::push(&mut query_logits, step.logit);
+        Vec::extend_from_slice(&mut mask_logits, step.mask_logits());
+        Vec::extend_from_slice(&mut pointers, step.pointers());
+    })?;
+    let mask_logits = has_masks.then_some(mask_logits);
+    Ok(Rollout { query_logits, mask_logits, pointers: Some(pointers) })
 }
 
 impl Replay {
@@ -296,13 +305,8 @@ pub fn roll_out(
 }
 
 /// The truth, with the pointers that the model is given, if it is. Errors of this have no paths.
-fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
+pub fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
     run.data().and_then(|data| data.examples(truth)).map_err(Refusal::damaged)
-}
-
-/// The data structure that the run is about.
-fn task(run: &Run) -> Answer<&Task> {
-    run.task().map_err(|error| Refusal::bad(error.to_string()))
 }
 
 /// Whether priorities decide anything: lists have them only to tell nodes apart.

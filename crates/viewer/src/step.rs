@@ -2,12 +2,12 @@
 
 use pgn_engine::{TestLayers, reference};
 use pgn_lab::{Examples, Run};
-use pgn_structures::Node;
+use pgn_structures::{Dataset, Node};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     halt::Halt,
-    limits, machine,
+    limits,
     refusal::{Answer, Refusal},
     replay,
     subject::Subject,
@@ -112,15 +112,17 @@ impl Request {
             let n = self.replay.nodes;
             return Err(Refusal::bad(format!("node is {node}; expected below {n}")));
         }
+        let truth = self.replay.truth_until(&subject.task()?, self.step)?;
         match subject {
-            Subject::Run(run) => self.details(run, halt),
-            Subject::Machine(run) => machine::step(self, run, halt),
+            Subject::Run(run) => self.details(run, truth, halt),
+            // There are neither probabilities of masks nor attention over all nodes.
+            Subject::Machine(_) => Ok(Details { mask_logits: None, alpha: None, equations: None }),
         }
     }
 
     /// Replays up to the step.
-    fn details(&self, run: &Run, halt: &Halt) -> Answer<Details> {
-        let (truth, nodes) = (self.replay.truth_until(run, self.step)?, self.replay.nodes);
+    fn details(&self, run: &Run, truth: Dataset, halt: &Halt) -> Answer<Details> {
+        let (truth, nodes) = (replay::examples(run, truth)?, self.replay.nodes);
         if self.equations && nodes > limits::EQUATIONS {
             let most = limits::EQUATIONS;
             return Err(Refusal::bad(format!(

@@ -7,6 +7,7 @@ use pgn_lab::{
     machine::{Executor, MachineRun, Mode},
 };
 use pgn_machines::Compiled;
+use pgn_structures::Task;
 
 use crate::refusal::{Answer, Refusal};
 
@@ -16,6 +17,17 @@ pub enum Subject {
     Run(Box<Run>),
     /// A network that executes a program.
     Machine(Arc<Loaded>),
+}
+
+impl Subject {
+    /// The data structure that it is about.
+    pub fn task(&self) -> Answer<Task> {
+        let task = match self {
+            Subject::Run(run) => run.task().cloned(),
+            Subject::Machine(machine) => machine.run.task(),
+        };
+        task.map_err(|error| Refusal::bad(error.to_string()))
+    }
 }
 
 /// A machine, and what it was compiled to. Loading one enumerates what its states look at, and

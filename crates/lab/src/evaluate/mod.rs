@@ -24,7 +24,11 @@ pub fn evaluate(model: &Model, sets: &[Examples]) -> Result<Scores> {
 
 /// Scores on sequences from anywhere, unless told to stop. In parallel on the current rayon
 /// pool; nothing is kept but counts.
-pub fn evaluate_examples<'a, E>(model: &Model, examples: &[E], stop: Stop<'_>) -> Result<Scores>
+pub(crate) fn evaluate_examples<'a, E>(
+    model: &Model,
+    examples: &[E],
+    stop: Stop<'_>,
+) -> Result<Scores>
 where
     E: Copy + Into<Example<'a>> + Sync,
 {

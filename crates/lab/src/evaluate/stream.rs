@@ -1,9 +1,7 @@
 //! Evaluation one operation at a time, in O(n) memory: what a data set would hold (n pointers per
 //! operation) does not fit for a million nodes.
 
-use std::ops::ControlFlow;
-
-use pgn_engine::{Driver, Model, State, Step, left_alone};
+use pgn_engine::{Model, State, left_alone};
 use pgn_structures::{Node, Operation, Sampling, SequenceStream, Split, Task};
 use rayon::prelude::*;
 
@@ -39,7 +37,9 @@ pub fn evaluate_stream(
             "only models with an iterated processor are evaluated one operation at a time",
         ));
     }
-    join(sampling, |index| roll(model, task, sampling, index, stop))
+    join(sampling, |index| {
+        roll(task, sampling, index, stop, |priorities| Ok(model.start_with(priorities)?))
+    })
 }
 
 /// Scores every test set of `test` at `seed` by `score`.
@@ -139,96 +139,83 @@ impl Rolled {
     }
 }
 
-fn roll(
-    model: &Model,
+/// What carries out operations one at a time on pointers of its own: a model, or a machine.
+pub(crate) trait Executes {
+    /// Carries out an operation: its answer, and the steps that it took. `None` where a machine
+    /// could not, after which it is asked no more.
+    fn execute(&mut self, operation: Operation) -> Result<Option<(bool, usize)>>;
+
+    /// The nodes that took part in the last operation: no other pointers or masks can have changed.
+    fn participants(&self) -> &[Node];
+
+    /// Whether it takes a node for visited by the last operation.
+    fn visits(&self, node: Node) -> bool;
+
+    /// Where a node points.
+    fn pointer(&self, node: Node) -> Node;
+}
+
+impl Executes for State {
+    fn execute(&mut self, operation: Operation) -> Result<Option<(bool, usize)>> {
+        let answer = self.apply(operation)?.value();
+        Ok(Some((answer, self.processor_steps())))
+    }
+
+    fn participants(&self) -> &[Node] {
+        State::participants(self).unwrap_or_default()
+    }
+
+    fn visits(&self, node: Node) -> bool {
+        !left_alone(self.mask_logits()[node as usize])
+    }
+
+    fn pointer(&self, node: Node) -> Node {
+        self.pointers()[node as usize]
+    }
+}
+
+/// Scores sequence `index` of a test set, answered by what `start` makes of its priorities.
+pub(crate) fn roll<E: Executes>(
     task: &Task,
     sampling: &Sampling,
     index: u64,
     stop: Stop<'_>,
+    start: impl FnOnce(&[f32]) -> Result<E>,
 ) -> Result<Rolled> {
-    let truth = SequenceStream::new(task, sampling, index)?;
-    let priorities = truth.priorities().to_vec();
-    let mut scoring = Scoring {
-        truth,
-        answer: false,
-        left: sampling.ops,
-        stop,
-        difference: Difference::new(sampling.nodes),
-        all_right: true,
-        rolled: Rolled::default(),
-    };
-    model.drive(&priorities, &mut scoring)?;
-    Ok(scoring.rolled.end(scoring.all_right))
-}
-
-/// The truth, beside which the model is scored.
-struct Scoring<'a> {
-    truth: SequenceStream,
-    /// The true answer to the last operation.
-    answer: bool,
-    /// Operations left.
-    left: usize,
-    stop: Stop<'a>,
-    difference: Difference,
-    all_right: bool,
-    rolled: Rolled,
-}
-
-impl Driver for Scoring<'_> {
-    type Error = Error;
-
-    fn next_operation(&mut self) -> Result<Option<Operation>> {
-        self.stop.check()?;
-        if self.left == 0 {
-            return Ok(None);
-        }
-        self.left -= 1;
-        let (operation, answer) = self.truth.advance()?;
-        self.answer = answer;
-        Ok(Some(operation))
-    }
-
-    fn observe(&mut self, step: Step<'_>) -> Result<ControlFlow<()>> {
-        let (rolled, state) = (&mut self.rolled, step.state());
-        let right = rolled.tally.answer(step.answer().value(), self.answer);
-        let wrong_masks = self.difference.update(&self.truth, state);
-        rolled.nodes(state.nodes() as u64, self.difference.count, wrong_masks);
-        self.all_right &= right;
-        if !right || self.difference.count > 0 {
-            rolled.first_error = rolled.first_error.or(Some(step.t));
-        }
-        rolled.step(state);
-        Ok(ControlFlow::Continue(()))
-    }
-}
-
-/// Which of a model's pointers are not the truth's, kept up to date by looking only at nodes that
-/// either of them touched.
-struct Difference {
-    differs: Vec<bool>, // [n]
-    count: u64,
-}
-
-impl Difference {
-    fn new(nodes: usize) -> Difference {
-        Difference { differs: vec![false; nodes], count: 0 }
-    }
-
-    /// Compares after an operation; how many masks are wrong.
-    fn update(&mut self, truth: &SequenceStream, state: &State) -> u64 {
-        let visited = truth.visited();
+    let mut truth = SequenceStream::new(task, sampling, index)?;
+    let mut ours = start(truth.priorities())?;
+    let mut rolled = Rolled::default();
+    // Which pointers are not the truth's, kept up to date by looking only at what either touched.
+    let mut differs = vec![false; sampling.nodes];
+    let mut different = 0u64;
+    let (mut all_right, mut failed) = (true, false);
+    for t in 0..sampling.ops {
+        stop.check()?;
+        let (operation, answer) = truth.advance()?;
+        let outcome = if failed { None } else { ours.execute(operation)? };
+        failed = outcome.is_none();
+        let (guess, steps) = outcome.unwrap_or((!answer, 0));
+        let right = rolled.tally.answer(guess, answer);
+        let (visited, participants) = (truth.visited(), ours.participants());
+        let only_ours = participants.iter().filter(|&&node| !visited.contains(node));
         let mut wrong_masks = 0;
-        let mut look = |node: Node| {
-            let differs = truth.pointer(node) != state.pointers()[node as usize];
-            let before = std::mem::replace(&mut self.differs[node as usize], differs);
-            self.count = self.count + u64::from(differs) - u64::from(before);
-            let is_zero = !left_alone(state.mask_logits()[node as usize]);
-            wrong_masks += u64::from(is_zero != visited.contains(node));
-        };
-        visited.nodes().iter().for_each(|&node| look(node));
-        // Only participants can have mask 0, and only with mask 0 does a pointer move.
-        let participants = state.participants().unwrap_or_default();
-        participants.iter().filter(|&&node| !visited.contains(node)).for_each(|&node| look(node));
-        wrong_masks
+        for &node in visited.nodes().iter().chain(only_ours) {
+            let is = truth.pointer(node) != ours.pointer(node);
+            let was = std::mem::replace(&mut differs[node as usize], is);
+            different = different + u64::from(is) - u64::from(was);
+            wrong_masks += u64::from(ours.visits(node) != visited.contains(node));
+        }
+        rolled.nodes(sampling.nodes as u64, different, wrong_masks);
+        all_right &= right;
+        if !right || different > 0 {
+            rolled.first_error = rolled.first_error.or(Some(t));
+        }
+        rolled.operation(steps, participants.len());
     }
+    // A wrong machine may have written where neither of them has been; nothing is left out.
+    let mut all = 0..sampling.nodes as Node;
+    if all.any(|node| truth.pointer(node) != ours.pointer(node)) {
+        rolled.first_error = rolled.first_error.or(Some(sampling.ops.saturating_sub(1)));
+    }
+    Ok(rolled.end(all_right))
 }

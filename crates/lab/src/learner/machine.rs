@@ -10,7 +10,7 @@ use super::{Initial, Learner, LearnerState, Network, Tested, options};
 use pgn_runs::Stop;
 
 use crate::{
-    Decay, Error, MachineConfig, Result, ViewCounts, batches,
+    Decay, Error, MachineConfig, Result, TestSets, ViewCounts, batches,
     learner::{Best, Evaluation, ViewsRight},
     machine::{MACHINE_MODEL, MachineRun, Mode},
     metrics::EpochLosses,
@@ -258,7 +258,7 @@ impl Learner for MachineLearner<'_> {
         let counted = count_right(&net, &self.views.consistent)?;
         let run = MachineRun::new(config.clone(), self.machine.clone(), net);
         let validation = run.validation_scores(stop)?;
-        let test = run.test(&config.test, config.seed, Mode::Memoised, stop)?;
+        let test = run.test(&TestSets::default(), Mode::Memoised, stop)?;
         let supervision = match config.data.consistent {
             true => "micro-steps: the program's action on every consistent view",
             false => "micro-steps: views and actions of traces",

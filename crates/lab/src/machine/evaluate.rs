@@ -1,21 +1,17 @@
 //! Scores and rollouts of machines, on the same sequences and files as every model's.
 
-use std::path::Path;
-
 use pgn_engine::Rollout;
 use pgn_machines::Store;
-use pgn_structures::{Dataset, Node, Operation, Sampling, Sequence, SequenceStream, Split, Task};
+use pgn_structures::{Dataset, Node, Operation, Sampling, Sequence, Split};
 use rayon::prelude::*;
 
 use super::{Executor, MachineRun, Mode};
 use pgn_runs::Stop;
 
 use crate::{
-    Result, Scores, TestConfig, TestScores,
-    data::data_set,
+    Result, Scores, TestScores, TestSets,
     evaluate::Tally,
-    evaluate::stream::{Rolled, every_size, join},
-    rollouts::{RolloutArrays, RolloutOf},
+    evaluate::stream::{Executes, every_size, join, roll},
 };
 
 /// The logits of a machine, which does not hedge: an answer is 1 or 0, a node visited or not.
@@ -66,7 +62,7 @@ impl MachineRun {
 
     /// Carries out an operation of a data set; its answer and the number of micro-steps. Kinds are
     /// the program's operations: where the structure has a single one, it is the program's first.
-    fn apply(
+    pub fn apply(
         &self,
         executor: &Executor<'_>,
         store: &mut Store,
@@ -95,42 +91,16 @@ impl MachineRun {
         sequences.par_iter().with_max_len(1).map(one).collect()
     }
 
-    /// Rolls out every sequence of a data-set file, and writes a rollout file: the same bytes in
-    /// every mode.
-    pub fn write_rollouts(&self, data: &Path, out: &Path, mode: Mode) -> Result<()> {
-        let set = data_set(data, &self.task()?)?;
-        let rollouts = self.rollouts(&self.executor(mode)?, &set, Stop::NEVER)?;
-        let config = self.config();
-        let of = RolloutOf {
-            task: &set.task,
-            model: &config.model,
-            seed: config.seed,
-            ops: set.ops,
-            nodes: set.nodes,
-        };
-        RolloutArrays::join(rollouts).save(&of, out)
-    }
-
-    /// The scores on a data-set file.
-    pub fn test_file(&self, path: &Path, mode: Mode) -> Result<TestScores> {
-        let set = data_set(path, &self.task()?)?;
+    /// The scores on a data set.
+    pub fn evaluate(&self, set: &Dataset, mode: Mode, stop: Stop<'_>) -> Result<TestScores> {
         let executor = self.executor(mode)?;
-        Ok(TestScores {
-            nodes: set.nodes,
-            ops: set.ops,
-            sequences: set.count(),
-            scores: self.scores(&executor, &set, Stop::NEVER)?,
-            ..TestScores::default()
-        })
-    }
-
-    fn scores(&self, executor: &Executor<'_>, set: &Dataset, stop: Stop<'_>) -> Result<Scores> {
         let mut tally = Tally::default();
         for sequence in set.sequences() {
-            stop.check()?;
-            tally.add(sequence, &self.rollout(executor, sequence));
+            tally.add(sequence, &self.rollout_until(&executor, sequence, stop)?);
         }
-        Ok(tally.scores())
+        let (nodes, ops, sequences) = (set.nodes, set.ops, set.count());
+        let scores = tally.scores();
+        Ok(TestScores { nodes, ops, sequences, scores, ..TestScores::default() })
     }
 
     /// The scores on the validation set at the run's seed; all 0 where there are no data
@@ -143,71 +113,48 @@ impl MachineRun {
             split: Split::Validation,
             ..Sampling::paper(20)
         };
-        self.scores(&self.executor(Mode::Memoised)?, &Dataset::sample(&task, &sampling)?, stop)
+        Ok(self.evaluate(&Dataset::sample(&task, &sampling)?, Mode::Memoised, stop)?.scores)
     }
 
-    /// The scores on test sets at `seed`, one operation at a time, in O(n) memory; none where
-    /// there are no data sets. The same sequences as every model's.
-    pub fn test(
-        &self,
-        test: &TestConfig,
-        seed: u64,
-        mode: Mode,
-        stop: Stop<'_>,
-    ) -> Result<Vec<TestScores>> {
+    /// The scores on test sets, the run's own unless others are asked for, one operation at a time,
+    /// in O(n) memory; none where there are no data sets. The same sequences as every model's.
+    pub fn test(&self, sets: &TestSets, mode: Mode, stop: Stop<'_>) -> Result<Vec<TestScores>> {
         let Ok(task) = self.task() else { return Ok(Vec::new()) };
         let executor = self.executor(mode)?;
-        every_size(test, seed, |sampling| {
-            join(sampling, |index| self.roll(&executor, &task, sampling, index, stop))
+        let seed = sets.seed.unwrap_or(self.config().seed);
+        every_size(&sets.of(&self.config().test)?, seed, |sampling| {
+            join(sampling, |index| {
+                roll(&task, sampling, index, stop, |priorities| {
+                    let store = executor.store(priorities);
+                    Ok(Carried { run: self, executor: &executor, store })
+                })
+            })
         })
     }
+}
 
-    fn roll(
-        &self,
-        executor: &Executor<'_>,
-        task: &Task,
-        sampling: &Sampling,
-        index: u64,
-        stop: Stop<'_>,
-    ) -> Result<Rolled> {
-        let mut truth = SequenceStream::new(task, sampling, index)?;
-        let mut store = executor.store(truth.priorities());
-        let mut rolled = Rolled::default();
-        let nodes = sampling.nodes;
-        let mut differs = vec![false; nodes];
-        let mut different = 0u64;
-        let (mut all_right, mut failed) = (true, false);
-        for t in 0..sampling.ops {
-            stop.check()?;
-            let (operation, answer) = truth.advance()?;
-            let outcome = match failed {
-                true => None,
-                false => self.apply(executor, &mut store, operation).ok(),
-            };
-            failed = outcome.is_none();
-            let (guess, steps) = outcome.unwrap_or((!answer, 0));
-            let right = rolled.tally.answer(guess, answer);
-            let (ours, theirs) = (store.visited(), truth.visited());
-            let only_ours = ours.nodes().iter().filter(|&&node| !theirs.contains(node));
-            let only_theirs = theirs.nodes().iter().filter(|&&node| !ours.contains(node));
-            let wrong_masks = (only_ours.clone().count() + only_theirs.count()) as u64;
-            for &node in theirs.nodes().iter().chain(only_ours) {
-                let is = truth.pointer(node) != self.pointer(&store, node);
-                let was = std::mem::replace(&mut differs[node as usize], is);
-                different = different + u64::from(is) - u64::from(was);
-            }
-            rolled.nodes(nodes as u64, different, wrong_masks);
-            all_right &= right;
-            if !right || different > 0 {
-                rolled.first_error = rolled.first_error.or(Some(t));
-            }
-            rolled.operation(steps as usize, ours.nodes().len());
-        }
-        // A wrong network may have written where neither of them has been; nothing is left out.
-        let mut all = 0..nodes as Node;
-        if all.any(|node| truth.pointer(node) != self.pointer(&store, node)) {
-            rolled.first_error = rolled.first_error.or(Some(sampling.ops.saturating_sub(1)));
-        }
-        Ok(rolled.end(all_right))
+/// A machine with the memory that it is at work on.
+struct Carried<'a> {
+    run: &'a MachineRun,
+    executor: &'a Executor<'a>,
+    store: Store,
+}
+
+impl Executes for Carried<'_> {
+    fn execute(&mut self, operation: Operation) -> Result<Option<(bool, usize)>> {
+        let outcome = self.run.apply(self.executor, &mut self.store, operation).ok();
+        Ok(outcome.map(|(answer, steps)| (answer, steps as usize)))
+    }
+
+    fn participants(&self) -> &[Node] {
+        self.store.visited().nodes()
+    }
+
+    fn visits(&self, node: Node) -> bool {
+        self.store.visited().contains(node)
+    }
+
+    fn pointer(&self, node: Node) -> Node {
+        self.run.pointer(&self.store, node)
     }
 }

@@ -1,15 +1,11 @@
 //! A machine against its program and against the classical structure, operation by operation.
 
 use pgn_machines::Store;
-use pgn_structures::{Dataset, Node, Operation};
+use pgn_structures::Node;
 use serde::Serialize;
 
 use super::{MachineRun, Mode};
-use crate::{
-    Result,
-    story::{Step, story},
-    streams,
-};
+use crate::{Result, streams};
 
 /// How a machine did on random sequences of all of its operations, with its program as the truth.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -71,19 +67,6 @@ impl MachineRun {
             }
         }
         Ok(verdict)
-    }
-
-    /// What it does on operations, step by step, next to the truth.
-    pub fn story(
-        &self,
-        priorities: &[f32],
-        operations: &[Operation],
-        mode: Mode,
-    ) -> Result<Vec<Step>> {
-        let set =
-            Dataset::from_operations(&self.task()?, priorities.len(), priorities, operations)?;
-        let truth = set.sequence(0);
-        Ok(story(truth, &self.rollout(&self.executor(mode)?, truth)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! TensorBoard event files: scalars by step, written and read without TensorFlow.
+//! TensorBoard event files: scalars by step, written without TensorFlow.
 //!
 //! A file is a row of TFRecords, each: length (u64, little-endian), masked CRC-32C of the
 //! length, the bytes, masked CRC-32C of the bytes. The bytes are an `Event` of TensorFlow's
@@ -28,17 +28,6 @@ pub struct EventFile {
     file: BufWriter<File>,
     /// Events that were there when it was opened.
     events: u64,
-}
-
-/// One event, as read back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// Seconds since 1970.
-    pub wall_time: f64,
-    /// The epoch.
-    pub step: u64,
-    /// Tags and values.
-    pub scalars: Vec<(String, f32)>,
 }
 
 impl EventFile {
@@ -83,13 +72,14 @@ impl EventFile {
             Err(error) if error.is_not_found() => Vec::new(),
             Err(error) => return Err(error.into()),
         };
-        let (mut keep, mut events) = (0, 0);
+        let (mut keep, mut events) = (0, 0u64);
         for record in records(&bytes) {
-            let Some(event) = decode(record).filter(|event| event.step <= step) else { break };
+            let Some(_) = parts(record).filter(|(at, _)| *at <= step) else { break };
             keep += record.len() + FRAME;
-            // The first record has the version and no scalars.
-            events += u64::from(!event.scalars.is_empty());
+            events += 1;
         }
+        // The first has the version and no scalars.
+        let events = events.saturating_sub(1);
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -142,9 +132,21 @@ impl EventFile {
     }
 }
 
-/// Reads an event file up to its end, or to where it was cut off or damaged.
-pub fn read_events(path: &Path) -> Result<Vec<Event>> {
-    Ok(records(&pgn_runs::files::read(path)?).filter_map(decode).collect())
+/// The events of a file up to its end, or to where it was cut off or damaged: each with its step and
+/// the encoded summary, which tells nothing of the clock.
+pub fn read_events(path: &Path) -> Result<Vec<(u64, Vec<u8>)>> {
+    let bytes = pgn_runs::files::read(path)?;
+    Ok(records(&bytes).filter_map(parts).map(|(step, rest)| (step, rest.to_vec())).collect())
+}
+
+/// The step of an event that [`encode`] made, and what follows it; the version has step 0.
+fn parts(record: &[u8]) -> Option<(u64, &[u8])> {
+    let rest = record.get(1 + size_of::<f64>()..)?;
+    let Some(varint) = rest.strip_prefix(&[2 << 3]) else { return Some((0, rest)) };
+    let last = varint.iter().take(10).position(|byte| byte & 0x80 == 0)?;
+    let step =
+        varint[..=last].iter().rev().fold(0, |step, byte| step << 7 | u64::from(byte & 0x7f));
+    Some((step, &varint[last + 1..]))
 }
 
 /// Whether an event file is whole records from its beginning to its end.
@@ -214,93 +216,4 @@ fn put_bytes(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
 fn put_f64(out: &mut Vec<u8>, field: u64, value: f64) {
     put_varint(out, field << 3 | 1);
     out.extend(value.to_le_bytes());
-}
-
-/// One field of a protobuf message.
-enum Field<'a> {
-    Varint(u64),
-    Fixed64([u8; 8]),
-    Bytes(&'a [u8]),
-    Fixed32([u8; 4]),
-}
-
-fn decode(record: &[u8]) -> Option<Event> {
-    let mut event = Event { wall_time: 0.0, step: 0, scalars: Vec::new() };
-    for field in fields(record) {
-        match field? {
-            (1, Field::Fixed64(bytes)) => event.wall_time = f64::from_le_bytes(bytes),
-            (2, Field::Varint(step)) => event.step = step,
-            (5, Field::Bytes(summary)) => {
-                for value in fields(summary) {
-                    if let (1, Field::Bytes(value)) = value? {
-                        event.scalars.push(decode_scalar(value)?);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    Some(event)
-}
-
-fn decode_scalar(value: &[u8]) -> Option<(String, f32)> {
-    let (mut tag, mut scalar) = (String::new(), 0.0);
-    for field in fields(value) {
-        match field? {
-            (1, Field::Bytes(bytes)) => tag = String::from_utf8(bytes.to_vec()).ok()?,
-            (2, Field::Fixed32(bytes)) => scalar = f32::from_le_bytes(bytes),
-            _ => {}
-        }
-    }
-    Some((tag, scalar))
-}
-
-/// The fields of a message, each `None` if damaged.
-fn fields(mut message: &[u8]) -> impl Iterator<Item = Option<(u64, Field<'_>)>> {
-    std::iter::from_fn(move || {
-        if message.is_empty() {
-            return None;
-        }
-        let field = take_field(&mut message);
-        if field.is_none() {
-            message = &[];
-        }
-        Some(field)
-    })
-}
-
-fn take_field<'a>(message: &mut &'a [u8]) -> Option<(u64, Field<'a>)> {
-    let key = take_varint(message)?;
-    let field = match key & 7 {
-        0 => Field::Varint(take_varint(message)?),
-        1 => Field::Fixed64(*take_array(message)?),
-        2 => {
-            let length = usize::try_from(take_varint(message)?).ok()?;
-            let (bytes, rest) = message.split_at_checked(length)?;
-            *message = rest;
-            Field::Bytes(bytes)
-        }
-        5 => Field::Fixed32(*take_array(message)?),
-        _ => return None,
-    };
-    Some((key >> 3, field))
-}
-
-fn take_varint(message: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = message.split_first()?;
-        *message = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn take_array<'a, const N: usize>(message: &mut &'a [u8]) -> Option<&'a [u8; N]> {
-    let (array, rest) = message.split_first_chunk::<N>()?;
-    *message = rest;
-    Some(array)
 }

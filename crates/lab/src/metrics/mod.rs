@@ -20,7 +20,7 @@ use pgn_runs::files;
 use crate::{Error, Result, Scores, learner::ViewsRight};
 
 pub(crate) use events::is_whole;
-pub use events::{Event, EventFile, read_events};
+pub use events::{EventFile, read_events};
 
 /// One line of `metrics.jsonl`. It holds no clock time, so that the file is the same bytes
 /// whenever and wherever the run is repeated.

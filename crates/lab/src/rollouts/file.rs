@@ -2,31 +2,10 @@
 
 use std::path::Path;
 
-use pgn_engine::{Model, Rollout};
+use pgn_engine::Rollout;
 use pgn_structures::{Node, files::TensorWriter};
 
-use crate::{Examples, Result, RunConfig};
-
-/// Rolls the model out freely on every sequence of `data`, and writes `query_logits` f32
-/// \[count, ops\], `mask_logits` f32 \[count, ops, nodes\] and `pointers` u32
-/// \[count, ops, nodes\], each where the model has them.
-pub fn write_rollouts(
-    model: &Model,
-    run: &RunConfig,
-    examples: &Examples,
-    path: &Path,
-) -> Result<()> {
-    let data = &examples.set;
-    let examples: Vec<_> = examples.examples().collect();
-    let of = RolloutOf {
-        task: &data.task,
-        model: &run.model,
-        seed: run.seed,
-        ops: data.ops,
-        nodes: data.nodes,
-    };
-    RolloutArrays::join(model.rollouts(&examples)?).save(&of, path)
-}
+use crate::Result;
 
 /// The rollouts of a data set, flat and row-major, exactly as in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +46,8 @@ impl RolloutArrays {
         RolloutArrays { query_logits, mask_logits, pointers }
     }
 
-    /// Writes the file.
+    /// Writes the file: `query_logits` f32 \[count, ops\], `mask_logits` f32
+    /// \[count, ops, nodes\] and `pointers` u32 \[count, ops, nodes\], each where the model has them.
     pub fn save(&self, of: &RolloutOf<'_>, path: &Path) -> Result<()> {
         let &RolloutOf { task, model, seed, ops, nodes } = of;
         let count = self.query_logits.len().checked_div(ops).unwrap_or(0);

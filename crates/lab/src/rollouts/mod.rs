@@ -12,7 +12,7 @@ use crate::{
     evaluate::{Execution, stream::Rolled, until},
 };
 
-pub use file::{RolloutArrays, RolloutOf, write_rollouts};
+pub use file::{RolloutArrays, RolloutOf};
 
 /// Rolls out many sequences as [`Model::rollouts`] does, unless told to stop.
 pub fn rollouts(model: &Model, examples: &[Example<'_>], stop: Stop<'_>) -> Result<Vec<Rollout>> {

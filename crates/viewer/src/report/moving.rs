@@ -1,6 +1,6 @@
 //! The data behind curves and players.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use pgn_engine::Pointers;
 use pgn_lab::{
@@ -11,7 +11,7 @@ use pgn_lab::{
 use serde::Serialize;
 
 use super::{Report, ReportedRun};
-use crate::{Error, Result, halt::Halt, machine, replay};
+use crate::{Error, Result, halt::Halt, replay, subject::Subject};
 
 /// Points that all curves together may have, so that a report of many runs stays small.
 const POINTS: usize = 60_000;
@@ -196,14 +196,11 @@ fn replays(report: &Report, task: &str) -> Result<Vec<(String, replay::Replay)>>
     let failed = |refusal: crate::refusal::Refusal| Error::Report(refusal.sentence);
     let mut replays = Vec::new();
     for (run, (what, request)) in requests {
-        let replay = match run.config {
-            Some(_) => request.replay(&pgn_lab::Run::load(&run.path)?, &Halt::default()),
-            None => {
-                let loaded = MachineRun::load(&run.path)?.into();
-                machine::replay(&request, &loaded, &Halt::default())
-            }
+        let subject = match run.config {
+            Some(_) => Subject::Run(Box::new(pgn_lab::Run::load(&run.path)?)),
+            None => Subject::Machine(Arc::new(MachineRun::load(&run.path)?.into())),
         };
-        let replay = replay.map_err(failed)?;
+        let replay = request.answer(&subject, &Halt::default()).map_err(failed)?;
         replays.push((format!("{}, n = {}: {what}", run.name, request.nodes), replay));
     }
     Ok(replays)

@@ -11,7 +11,7 @@ use std::{
 
 use pgn_engine::{Config, MachineNet, Model, Parameters};
 use pgn_lab::{
-    Checkpoint, MachineConfig, Results, Run, RunConfig,
+    AnyRun, Checkpoint, MachineConfig, Results, Run, RunConfig,
     analysis::Analyses,
     collection::Collection,
     learner::LearnerState,
@@ -123,7 +123,8 @@ pub fn all() -> Vec<Reader> {
         let [data, out] = ["seed-rollout-data", "seed-rollout"].map(scratch);
         let sampling = pgn_structures::Sampling { count: 2, ..pgn_structures::Sampling::paper(5) };
         Dataset::sample(run.task().unwrap(), &sampling).unwrap().save(&data).unwrap();
-        run.write_rollouts(&data, &out).unwrap();
+        let run = AnyRun::Model(Box::new(small_run()));
+        run.write_rollouts(&data, &out, Mode::default()).unwrap();
         fs::read(out).unwrap()
     };
     let analyses = Analyses::new(vec![run.analyse().unwrap()]).to_json().unwrap().into_bytes();
