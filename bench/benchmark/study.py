@@ -83,7 +83,7 @@ def main() -> None:
 
     protocol = f"70 sequences, at most {arguments.epochs} epochs"
     cards = {
-        "pgn-machine": ("micro-steps", "certified", "traces; results/machines"),
+        "pgn-machine": ("micro-steps", "proved", "traces; results/machines"),
         "gru": ("answers", "tested", "1,000 sequences, 10 epochs"),
         "transformer": ("answers", "tested", "1,000 sequences, 10 epochs"),
         **{name: (told, "tested", protocol) for name, (told, _) in MODELS.items()},

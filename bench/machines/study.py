@@ -1,16 +1,24 @@
-"""How much a machine takes to learn: measures, and draws what was measured.
+"""How much a machine takes to learn, and what the checker proves of it.
 
     python bench/machines/study.py measure --pgn target/release/pgn --out runs/machine-study
     python bench/machines/study.py draw results/machines/study.json results/machines/study.svg
+    python bench/machines/study.py prove --pgn target/release/pgn --runs runs/machines
 
-Trains `pgn-machine` on the traces of 1 to 100 sequences of n = 5, 10 and 20 nodes, 45 n operations
-each, with several seeds. A row per run goes to `results/machines/study.json`: on how many views it is right, and whether it is certified.
-Runs that are there are not repeated, so the study can be stopped at any time. Nothing but Python
-is needed.
+`measure` trains `pgn-machine` on the traces of 1 to 100 sequences of n = 5, 10 and 20 nodes, 45 n
+operations each, with several seeds. A row per run goes to `results/machines/study.json`: on how
+many views it is right, whether that is all (`certified`), and whether `pgn check` proves it. Runs
+that are there are not repeated, so the study can be stopped at any time.
+
+`prove` certifies and checks the runs of `pgn sweep bench/machines/seeds.toml`. A row per run goes
+to `results/machines/proofs.json`: whether it is proved, with how many obligations of each kind, how
+much of a decision's lead rounding errors can use up, and the seconds of processor time that the checker took.
+
+Nothing but Python is needed.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +37,38 @@ def variants(tasks, seeds):
             for sequences in SEQUENCES:
                 for nodes in NODES:
                     yield task, nodes, sequences, seed
+
+
+def proof_of(pgn, run):
+    """What `pgn check` prints of a run, after `pgn certify`; nothing if it proves nothing."""
+    subprocess.run([pgn, "certify", run], capture_output=True)
+    command = [pgn, "check", run, "--json"]
+    begin = os.times().children_user
+    done = subprocess.run(command, capture_output=True, text=True)
+    seconds = round(os.times().children_user - begin, 2)
+    return {**json.loads(done.stdout), "seconds": seconds} if done.returncode == 0 else {}
+
+
+def prove(arguments) -> None:
+    rows = []
+    for run in sorted(Path(arguments.runs).glob("*/pgn-machine/seed-*")):
+        results = json.loads((run / "results.json").read_text())
+        views, proof = results["views"], proof_of(arguments.pgn, run)
+        row = {"task": run.parts[-3], "seed": int(run.name.split("-")[1])}
+        row |= {key: views[key] for key in ("met", "consistent", "consistent_right")}
+        row |= {"proved": bool(proof), **proof, "program": proof.get("program")}
+        row.pop("statement", None)
+        rows.append(row)
+        Path(arguments.into).write_text(json.dumps(rows, indent=1) + "\n")
+    for task in dict.fromkeys(row["task"] for row in rows):
+        runs = [row for row in rows if row["task"] == task]
+        proved = [row for row in runs if row["proved"]]
+        worst = max((row["rounding"] for row in proved), default=1)
+        seconds = max((row["seconds"] for row in proved), default=0)
+        print(
+            f"{task}: {len(proved)} of {len(runs)} proved, in at most {seconds} s; "
+            f"rounding errors use up at most {100 * worst:.1f} % of a lead"
+        )
 
 
 def measure(arguments) -> None:
@@ -54,6 +94,7 @@ def measure(arguments) -> None:
         row = {"task": task, "nodes": nodes, "sequences": sequences}
         row |= {"seed": seed, **{key: views[key] for key in views if key != "margin"}}
         row["certified"] = views["consistent_right"] == views["consistent"]
+        row["proved"] = row["certified"] and bool(proof_of(arguments.pgn, run))
         row["seconds"] = round(results["timing"]["train_seconds"], 2)
         rows.append(row)
         print(row, flush=True)
@@ -107,6 +148,11 @@ def main() -> None:
     two.add_argument("file")
     two.add_argument("svg")
     two.set_defaults(go=draw)
+    three = commands.add_parser("prove")
+    three.add_argument("--pgn", default="pgn")
+    three.add_argument("--runs", required=True, help="where `pgn sweep` put them")
+    three.add_argument("--into", default="results/machines/proofs.json")
+    three.set_defaults(go=prove)
     arguments = parser.parse_args()
     arguments.go(arguments)
 

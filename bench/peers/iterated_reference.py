@@ -37,7 +37,7 @@ def path(pointers: list[int], node: int) -> list[int]:
     return nodes
 
 
-def toggle(before: list[int], u: int, v: int):
+def toggle(before: list[int], u: int, v: int, _):
     """The rooted forest: evert u, then cut v or link u to v."""
     after, of_u, of_v = list(before), path(before, u), path(before, v)
     for child, node in zip(of_u, of_u[1:]):
@@ -51,18 +51,23 @@ def toggle(before: list[int], u: int, v: int):
     return int(connected), set(of_u + of_v), after
 
 
-def union(before: list[int], u: int, v: int):
-    """Path compression, then u's root under v's."""
+def union(before: list[int], u: int, v: int, priorities=None):
+    """Path compression, then u's root under v's, or the one of lower priority under the other."""
     after, of_u, of_v = list(before), path(before, u), path(before, v)
     for nodes in (of_u, of_v):
         for node in nodes:
             after[node] = nodes[-1]
     apart = of_u[-1] != of_v[-1]
-    after[of_u[-1]] = of_v[-1]
+    low, high = of_u[-1], of_v[-1]
+    if priorities is not None and priorities[low] > priorities[high]:
+        low, high = high, low
+    after[low] = high
     return int(apart), set(of_u + of_v), after
 
 
-TASKS = {"forest": toggle, "dsu-ordered": union}
+TASKS = {"forest": toggle, "dsu-ordered": union, "dsu": union}
+#: Tasks in which attention compares priorities.
+COMPARED = {"dsu"}
 
 
 def sample(task: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -74,11 +79,13 @@ def sample(task: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
                 above = place - 1 if rng.random() < 0.6 else rng.integers(place)
                 before[order[place]] = int(order[above])
         u, v = (int(x) for x in rng.choice(NODES, 2, replace=False))
-        answer, visited, after = TASKS[task](before, u, v)
+        priorities = rng.random(NODES, np.float32) if task in COMPARED else np.zeros(NODES, np.float32)
+        answer, visited, after = TASKS[task](before, u, v, priorities if task in COMPARED else None)
         mask = [int(i not in visited) for i in range(NODES)]
-        rows.append((before, (u, v), answer, mask, after))
-    before, operands, answers, masks, after = (np.array(x) for x in zip(*rows))
+        rows.append((priorities, before, (u, v), answer, mask, after))
+    priorities, before, operands, answers, masks, after = (np.array(x) for x in zip(*rows))
     return {
+        "priorities": priorities,
         "before": before.astype(np.uint32),
         "operands": operands.astype(np.uint32),
         "answers": answers.astype(np.uint8),
@@ -87,7 +94,7 @@ def sample(task: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
     }
 
 
-def shapes(k: int) -> dict[str, tuple[int, ...]]:
+def shapes(k: int, relations: int) -> dict[str, tuple[int, ...]]:
     out = {
         "encoder.weight": (k, INPUTS),
         "encoder.bias": (k,),
@@ -99,8 +106,8 @@ def shapes(k: int) -> dict[str, tuple[int, ...]]:
         "mask.bias": (1,),
         "query.weight": (k, 3 * k),  # z, x, max x
         "key.weight": (k, 2 * k),  # z, x
-        "relation.weight": (5, 3 * k),  # self, parent, child, u, v
-        "relation.bias": (5,),
+        "relation.weight": (relations, 3 * k),  # self, parent, child, u, v, higher priority
+        "relation.bias": (relations,),
     }
     for name in ("parent", "children", "global"):
         out |= {f"{name}.weight": (k, k), f"{name}.bias": (k,)}
@@ -167,17 +174,17 @@ def losses(w, data: dict[str, np.ndarray], kinks: Kinks | None = None) -> dict[s
     out["masks"] = (each * sends).sum() / (B * n)
     asking = torch.cat([z, x, top_x.unsqueeze(1).expand_as(x)], -1)
     scores = linear(w, "query", asking) @ linear(w, "key", z, x).transpose(1, 2) / K**0.5
-    biases = linear(w, "relation", asking)  # [B, i, 5]
-    related = torch.stack(
-        [
-            eye.expand(B, n, n),
-            points & ~eye,
-            child,
-            is_u.unsqueeze(1).expand(B, n, n),
-            is_v.unsqueeze(1).expand(B, n, n),
-        ],
-        -1,
-    )
+    biases = linear(w, "relation", asking)  # [B, i, relations]
+    priorities = torch.from_numpy(data["priorities"])
+    related = [
+        eye.expand(B, n, n),
+        points & ~eye,
+        child,
+        is_u.unsqueeze(1).expand(B, n, n),
+        is_v.unsqueeze(1).expand(B, n, n),
+        priorities.unsqueeze(1) > priorities.unsqueeze(2),
+    ]
+    related = torch.stack(related[: biases.shape[-1]], -1)
     scores = scores + (biases.unsqueeze(2) * related).sum(-1)
     visited = (masks == 0) & sends
     log_alpha = F.log_softmax(scores.masked_fill(~visited.unsqueeze(1), -torch.inf), -1)
@@ -195,7 +202,7 @@ def fixture(task: str):
         weights = {
             name: (rng.standard_normal(shape) * (0.3 if name.endswith("bias") else shape[-1] ** -0.5))
             .astype(np.float32)
-            for name, shape in shapes(K).items()
+            for name, shape in shapes(K, 6 if task in COMPARED else 5).items()
         }
         w = {n: torch.from_numpy(v.astype(np.float64)).requires_grad_() for n, v in weights.items()}
         kinks = Kinks()
@@ -205,7 +212,8 @@ def fixture(task: str):
         gradient = torch.autograd.grad(out["total"], list(w.values()))
         if min(float(g.abs().max()) for g in gradient) < 1e-6:
             continue
-        file = dict(data) | {f"weights.{name}": value for name, value in weights.items()}
+        kept = {name: value for name, value in data.items() if name != "priorities" or value.any()}
+        file = kept | {f"weights.{name}": value for name, value in weights.items()}
         file |= {f"loss.{name}": value.detach().numpy().reshape(1) for name, value in out.items()}
         file |= {f"grad.{name}": g.numpy() for name, g in zip(w, gradient)}
         print(f"{task}: seed {seed}, nearest kink {kinks.nearest:.1e}")

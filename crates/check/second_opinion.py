@@ -3,12 +3,14 @@
     pip install z3-solver
     python crates/check/second_opinion.py runs/lct-machine/proof.safetensors
     python crates/check/second_opinion.py proof.safetensors --rows 40 --smt2 DIR
+    python crates/check/second_opinion.py runs/*/proof.safetensors --json results/machines/second-opinion.json
 
 Written from docs/machines.md and shares nothing with the checker. Nodes are an uninterpreted sort,
 so a memory of any size is a model; every axiom, clause and definition is a formula with universal
 quantifiers. Checked are induction, acyclicity, the initial memory, the start of operations and the
-answers. Coverage (a finite enumeration) and arithmetic are not. The exit code is 0 if z3 proves
-everything, and 1 otherwise.
+answers; `overwritten` are pointers of the order that must be nil because a step writes them unread,
+which `pgn check` looks up and does not count. Coverage (a finite enumeration) and arithmetic are
+not. The exit code is 0 if z3 proves everything, and 1 otherwise.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import json
 import random
 import re
 import sys
+import time
 from pathlib import Path
 
 import z3
@@ -284,9 +287,9 @@ class Opinion:
             goals = [one for one in self.clauses if operation["entry"] in one.states and not one.effect]
             self.prove_clauses(solver, m, goals, "start", operation["name"])
 
-    def row(self, number, row):
-        view, action, m = row["view"], row["action"], self.memory
-        where = f"row {number}, {self.names['state'][view['state']]}"
+    def at(self, view):
+        """A solver that knows the clauses of a view's state and what it shows, and its nodes."""
+        m = self.memory
         here = [one for one in self.clauses if view["state"] in one.states and not one.effect]
         solver = self.solver(here)
         nodes = [z3.Const(f"node_{place}", NODE) for place in range(view["nodes"])]
@@ -307,7 +310,18 @@ class Opinion:
                 solver.add(m.control[control] == value)
         for a, b, less in view["less"]:
             solver.add(m.less(nodes[a], nodes[b]) == bool(less))
+        return solver, nodes
 
+    def occurs(self, view):
+        """Whether the clauses allow a memory with this view."""
+        return self.at(view)[0].check() == z3.sat
+
+    def row(self, number, row):
+        view, action, m = row["view"], row["action"], self.memory
+        where = f"row {number}, {self.names['state'][view['state']]}"
+        solver, nodes = self.at(view)
+        node = lambda to: NIL_NODE if to == NIL else nodes[to]  # noqa: E731
+        fields, bits = len(m.field), len(m.bit)
         after = m.copy()
         x, y = z3.Consts("x y", NODE)
         for register, to in enumerate(action["registers"]):
@@ -342,7 +356,7 @@ class Opinion:
             elif old >= 0:
                 cuts.append(nodes[old])
             elif old == NOTHING:
-                self.prove(solver, m.field[place % fields](this, NIL_NODE), "acyclic", f"{where}: overwritten")
+                self.prove(solver, m.field[place % fields](this, NIL_NODE), "overwritten", where)
             if to >= 0:
                 edges.append((nodes[to], this) if self.down else (this, nodes[to]))
         below = m.below
@@ -387,12 +401,17 @@ class Opinion:
 
 
 def opinion(proof, rows=None, files=None):
-    """All that z3 does not prove, and how many obligations of each kind there were."""
+    """All that z3 does not prove, and how many obligations of each kind there were.
+
+    `rows` are numbers of rows, or how many of them are drawn.
+    """
     one = Opinion(proof)
     one.files = files
     one.start()
     numbers = range(len(proof["rows"]))
-    if rows is not None and rows < len(numbers):
+    if isinstance(rows, list):
+        numbers = rows
+    elif rows is not None and rows < len(numbers):
         numbers = sorted(random.Random(0).sample(numbers, rows))
     for number in numbers:
         one.row(number, proof["rows"][number])
@@ -401,18 +420,30 @@ def opinion(proof, rows=None, files=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("proof", help="proof.safetensors, or the JSON text in it")
+    parser.add_argument("proofs", nargs="+", help="proof.safetensors, or the JSON text in it")
     parser.add_argument("--rows", type=int, help="only so many rows of the table, drawn at random")
-    parser.add_argument("--smt2", type=Path, help="write every obligation into this folder")
+    parser.add_argument("--smt2", type=Path, help="write every obligation of a proof into this folder")
+    parser.add_argument("--json", type=Path, help="write the outcome into this file")
     arguments = parser.parse_args()
     if arguments.smt2:
         arguments.smt2.mkdir(parents=True, exist_ok=True)
-    refuted, counts = opinion(proof_of(arguments.proof), arguments.rows, arguments.smt2)
-    for line in refuted[:20]:
-        print(line)
-    listed = ", ".join(f"{count} of {kind}" for kind, count in counts.items())
-    print(f"z3: {len(refuted)} of {sum(counts.values())} obligations not proved ({listed})")
-    sys.exit(1 if refuted else 0)
+    outcomes = []
+    for path in arguments.proofs:
+        proof, begin = proof_of(path), time.process_time()
+        refuted, counts = opinion(proof, arguments.rows, arguments.smt2)
+        for line in refuted[:20]:
+            print(line)
+        name, total = proof["signature"]["name"], sum(counts.values())
+        listed = ", ".join(f"{count} of {kind}" for kind, count in counts.items())
+        print(f"{name}: z3 does not prove {len(refuted)} of {total} obligations ({listed})", flush=True)
+        outcomes.append(
+            {"program": f"{name} (version {proof['signature']['version']})", "refuted": len(refuted)}
+            | {"obligations": total, **counts, "seconds": round(time.process_time() - begin, 1)}
+            | {"z3": z3.get_version_string()}
+        )
+        if arguments.json:
+            arguments.json.write_text(json.dumps(outcomes, indent=1) + "\n")
+    sys.exit(1 if any(one["refuted"] for one in outcomes) else 0)
 
 
 if __name__ == "__main__":

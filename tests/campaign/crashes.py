@@ -197,7 +197,7 @@ def fail_a_call(work: Workload, here: Path, rng: random.Random, row: Row) -> Non
     if loader:
         row.count("no start")
     else:
-        row.count({0: "went on", 1: "said so"}.get(ended.code, f"code {ended.code}"))
+        row.count({0: "continued", 1: "reported"}.get(ended.code, f"code {ended.code}"))
         row.judge(ended, what, (0, 1), failing=False)
     finish(work, here, row, what)
     shutil.rmtree(here)

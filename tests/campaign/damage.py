@@ -251,7 +251,7 @@ class Files:
         (folder / path).write_bytes(whole)
         row.tried += 1
         same = after == before
-        row.count("printed the same" if same else "said so" if after[0] == 1 else "wrong")
+        row.count("printed the same" if same else "reported" if after[0] == 1 else "wrong")
         if not same and after[0] != 1:
             row.trouble(f"bit {bit} of {path} flipped: {' '.join(command)} printed something else")
 
@@ -277,7 +277,7 @@ class Files:
         row.tried += 1
         what = f"{reader.name} damaged, {' '.join(reader.command)[:80]}"
         row.judge(ended, what, (0, 1))
-        row.count({0: "accepted", 1: "said so"}.get(ended.code, f"code {ended.code}"))
+        row.count({0: "accepted", 1: "reported"}.get(ended.code, f"code {ended.code}"))
         if flip and ended.code == 0:
             row.trouble(f"{what}: a flipped bit was not noticed")
         if row.troubles and len(row.troubles) <= 20 and row.troubles[-1].startswith(what):

@@ -11,6 +11,7 @@ mod machine;
 mod machine_values;
 mod model;
 mod node;
+mod ordinary;
 mod pool;
 mod program;
 mod rng;

@@ -20,15 +20,16 @@ use crate::{
     error::{Error, json},
     machine_values::NodeValues,
     node::NodeArg,
+    ordinary::{self, DeclaredCode, Told},
     pool,
     program::{Declared, PythonProgram, Raised},
     rollout,
     work::interruptible,
 };
 
-/// A program that is a Python class, made known by its name.
+/// A program that is a Python class or was inferred from Python code, made known by its name.
 #[pyclass(module = "pgn._native", frozen)]
-pub struct Registered(Raised);
+pub struct Registered(Raised, Option<Told>);
 
 #[pymethods]
 impl Registered {
@@ -37,7 +38,18 @@ impl Registered {
         let (program, raised) = PythonProgram::of(declared)?;
         programs::register(Arc::new(program))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Registered(raised))
+        Ok(Registered(raised, None))
+    }
+
+    /// Infers a program from ordinary code.
+    #[staticmethod]
+    fn infer(py: Python<'_>, code: DeclaredCode) -> PyResult<Registered> {
+        Ok(Registered(Raised::default(), Some(ordinary::infer(py, code)?)))
+    }
+
+    /// What was inferred, if it was.
+    fn inferred(&self) -> Option<Told> {
+        self.1.clone()
     }
 
     /// Raises what the program's steps raised where nobody could be told, if they did.

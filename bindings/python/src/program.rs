@@ -16,7 +16,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyList};
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    fn keep(&self, error: PyErr) {
+    pub fn keep(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
@@ -128,7 +128,7 @@ impl PythonProgram {
     }
 }
 
-fn strs(names: &[String]) -> Vec<&str> {
+pub fn strs(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 

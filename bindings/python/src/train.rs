@@ -49,8 +49,9 @@ fn table(settings: &str, file: Option<PathBuf>) -> PyResult<Table> {
     Ok(table)
 }
 
-/// Trains in the directory `out`, beginning with the weights in the file `initial`. `observe` is told epoch, epochs, total loss, F1, best score and
-/// its epoch, all losses, and how many views of how many are right, after every epoch. An answer
+/// Trains in the directory `out`, beginning with the weights in the file `initial`. `observe` is told
+/// epoch, epochs, total loss, F1, best score and its epoch, all losses, how many views of how many
+/// are right, and all validation scores as JSON, after every epoch. An answer
 /// that is true ends the run with that epoch, and so does Ctrl-C if `ends_on_interrupt`. What
 /// `observe` raises stops it, as any other Ctrl-C does: with a checkpoint, to be resumed.
 #[pyfunction]
@@ -179,7 +180,9 @@ fn call(observe: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<bool> {
     }
     let f1 = evaluation.as_ref().and_then(|found| Some(found.validation.as_ref()?.f1));
     let views = evaluation.as_ref().and_then(|found| found.views).map(|v| (v.right, v.of));
-    let told = (epoch, epochs, total, f1, best, best_epoch, by_name, views);
+    let scores = evaluation.as_ref().and_then(|found| found.validation.as_ref());
+    let scores = scores.map(json).transpose()?;
+    let told = (epoch, epochs, total, f1, best, best_epoch, by_name, views, scores);
     observe.call1(told)?.is_truthy()
 }
 

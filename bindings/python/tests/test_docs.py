@@ -139,15 +139,15 @@ def test_types_of_examples(tmp_path: Path) -> None:
     run("mypy", "--strict", *paths)
 
 
-def test_types_of_examples_by_pyright() -> None:
-    """In strict mode, with the settings of `pyproject.toml`."""
+def test_types_by_pyright() -> None:
+    """Examples in strict mode, the package in standard, with the settings of `pyproject.toml`."""
     names = [path.name for path in (ROOT / "examples").glob("*.py")]
     unknown = {"flax_pgn.py"}  # Flax's modules have no types that pyright could follow
     torch = {"torch_pgn.py", "train_torch.py", "benchmark_torch.py"}
     unknown |= set() if importlib.util.find_spec("torch") else torch
     unknown |= set() if importlib.util.find_spec("jax") else {"jax_pgn.py", "train_jax.py"}
     paths = [str(ROOT / "examples" / name) for name in sorted(set(names) - unknown)]
-    run("pyright", "--pythonpath", sys.executable, *paths)
+    run("pyright", "--pythonpath", sys.executable, str(ROOT / "python"), *paths)
 
 
 def test_stubs_say_what_is_there() -> None:
@@ -168,12 +168,12 @@ def test_keywords_of_train_are_documented() -> None:
 
 #: Flags of `pgn train` that are no settings, and settings by another name.
 ELSEWHERE = {"initial", "task", "model", "seed", "epochs", "out", "threads", "checkpoint_every", "json"}
-ELSEWHERE |= {"config", "help", "version", "structure"}
+ELSEWHERE |= {"config", "help", "version", "structure", "quiet"}
 RENAMED = {"latents": "k", "features": "k"}
 
 
 def test_keywords_are_the_flags_of_the_program(program: Callable[..., str]) -> None:
-    shown = " ".join(program("train", "-h").split())
+    shown = " ".join(program("train", "--help").split())
     flags = {flag.replace("-", "_") for flag in re.findall(r"--([a-z-]+)", shown)}
     keywords = {RENAMED.get(flag, flag) for flag in flags - ELSEWHERE}
     typed = set(pgn.Settings.__annotations__)

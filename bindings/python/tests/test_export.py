@@ -29,7 +29,7 @@ def test_hugging_face() -> None:
 
 
 def test_torch_geometric() -> None:
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed")
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed (TORCH=1)")
     data = pgn.sample("dsu", nodes=6, count=2)
     graphs = pgn.export.to_pyg(data)
     assert len(graphs) == 2 * data.ops
@@ -100,6 +100,7 @@ TRACKED = """
     from pathlib import Path
     import pgn
     pgn.train("dsu", epochs=3, sequences=4, validation_sequences=2, test_nodes=[], logger="trackio")
+    pgn.machines.train("dsu", epochs=20, test={"nodes": []}, logger="trackio")
     [path] = [p for p in Path(sys.argv[1]).rglob("*.db")]
     with sqlite3.connect(path) as database:
         rows = database.execute("SELECT step, metrics FROM metrics ORDER BY step").fetchall()
@@ -123,5 +124,6 @@ def test_trackio(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(done.stdout.splitlines()[-1])
-    assert [step for step, _ in rows] == [1, 2, 3]
-    assert {"loss/total", "validation/f1"} <= set(rows[0][1])
+    assert {"loss/total", "validation/f1", "validation/pointer_accuracy"} <= set(rows[0][1])
+    assert [step for step, names in rows if "validation/f1" in names] == [1, 2, 3]
+    assert {"loss/total", "loss/states", "views/right"} <= set(rows[-1][1])

@@ -51,10 +51,52 @@ def first(proof: Any, path: Path) -> str | None:
     return done.stderr.split("not proved: ")[1].split(":")[0]
 
 
-@pytest.mark.parametrize(("name", "rows"), [("dsu", 99), ("forest", 99), ("heap", 99), ("lct", 6)])
+@pytest.mark.parametrize(("name", "rows"), [("dsu", 99), ("forest", 99), ("heap", 99), ("lct", 6), ("splay", 6)])
 def test_both_prove_the_programs(second: Any, table: Callable[[str], Any], name: str, rows: int) -> None:
     refuted, counts = second.opinion(table(name), rows)
     assert refuted == [] and counts["induction"] > 100
+
+
+@pytest.mark.parametrize("name", ["dsu", "forest", "heap", "lct", "splay"])
+def test_both_miss_the_same_rows(
+    second: Any, table: Callable[[str], Any], name: str, tmp_path: Path
+) -> None:
+    """Without a row a table has a gap, unless the clauses exclude its view."""
+    whole, rng = table(name), random.Random(2)
+    z3 = second.Opinion(whole)
+    few = 3 if name in ("lct", "splay") else 6
+    for number in rng.sample(range(len(whole["rows"])), few):
+        proof = {**whole, "rows": whole["rows"][:number] + whole["rows"][number + 1 :]}
+        view = whole["rows"][number]["view"]
+        assert first(proof, tmp_path / "gap.json") == "coverage" and z3.occurs(view), number
+        # A clause that excludes the view excuses the gap.
+        shown = [place for place, node in enumerate(view["registers"]) if node >= 0]
+        if shown:
+            names = whole["signature"]
+            register, state = names["registers"][shown[0]], names["states"][view["state"]]["name"]
+            proof["clauses"] = [*whole["clauses"], f"{state}: {register} = nil"]
+            assert not second.Opinion(proof).occurs(view), number
+            assert first(proof, tmp_path / "gap.json") in ("induction", "start"), number
+
+
+@pytest.mark.parametrize("name", ["lct", "splay"])
+def test_both_judge_actions_alike(
+    second: Any, table: Callable[[str], Any], name: str, tmp_path: Path
+) -> None:
+    """One write of one action is another one: the other rows stay as they are proved."""
+    whole, rng, wrong = table(name), random.Random(3), 0
+    for _ in range(5):
+        proof = json.loads(json.dumps(whole))
+        number = rng.randrange(len(proof["rows"]))
+        row = proof["rows"][number]
+        writes = row["action"]["registers"]
+        place = rng.randrange(len(writes))
+        writes[place] = rng.choice(sorted(set(range(-2, row["view"]["nodes"])) - {writes[place]}))
+        verdict = first(proof, tmp_path / "mutant.json")
+        refuted, _ = second.opinion(proof, [number])
+        assert (verdict is None) == (refuted == []), (verdict, refuted[:3])
+        wrong += verdict is not None
+    assert wrong > 1
 
 
 @pytest.mark.parametrize("name", ["dsu", "forest", "heap"])
@@ -77,7 +119,7 @@ def test_both_judge_mutants_alike(
             others = set(range(-2, row["view"]["nodes"])) - {writes[place]}
             writes[place] = rng.choice(sorted(others))
         verdict = first(proof, tmp_path / "mutant.json")
-        # What is in no table is for the checker's enumeration alone; a clause may need the order.
+        # Gaps are tested above; a clause may need the order.
         if verdict in ("coverage", "file"):
             continue
         refuted, _ = second.opinion(proof)

@@ -20,6 +20,7 @@ mod induction;
 mod network;
 mod proof;
 mod solver;
+mod statement;
 mod theory;
 mod views;
 
@@ -27,6 +28,7 @@ use std::{collections::HashMap, fmt};
 
 use clause::{Atom, Clause, Order};
 use proof::{NIL, NOTHING, Proof, Row, View};
+use statement::Claims;
 use theory::Theory;
 
 /// What was proved, and how much there was to do.
@@ -57,6 +59,7 @@ pub struct Report {
     pub margin: f64,
     /// The largest share of a lead that rounding errors can use up.
     pub rounding: f64,
+    claims: Claims,
 }
 
 /// Why nothing is proved.
@@ -135,6 +138,7 @@ fn table(proof: Proof) -> Result<Report, Refutation> {
         decisions: 0,
         margin: f64::INFINITY,
         rounding: 0.0,
+        claims: Claims::of(&world),
     })
 }
 
@@ -273,24 +277,6 @@ fn draw(world: &World, theory: &Theory) -> String {
 impl Report {
     /// What is proved, and what is left to believe, in one paragraph.
     pub fn statement(&self) -> String {
-        let answers = match self.answers {
-            0 => "Nothing is proved about what the answers mean",
-            _ => "Its answers are those that the clauses about halting states describe",
-        };
-        let network = match self.decisions {
-            0 => "",
-            _ => {
-                " The network takes every decision of that table, in any order of summation, with \
-                  or without fused multiplications."
-            }
-        };
-        format!(
-            "Proved: whatever operations are called on however many nodes, a machine that acts as \
-             the table of program {} says meets only the {} views in it, every step is defined, \
-             and the clauses hold before every step and between operations.{network} {answers}; \
-             that operations end is not proved. To believe: this checker, the compiler and the \
-             hardware, and that the machine reads and writes memory as the lenses and actions say.",
-            self.program, self.rows
-        )
+        self.claims.statement(&self.program, self.rows, self.decisions > 0)
     }
 }

@@ -91,7 +91,7 @@ impl Args {
         let ops = self.ops as usize;
         let training = sample(&dsu, 20, ops, 70)?;
         for name in &self.models {
-            let model = Model::new(Config::preset(name)?, 0)?;
+            let model = Model::new(Config::preset(name).map_err(output::misspelt)?, 0)?;
             let batch = examples(model.config(), &training);
             let mut trainer = Trainer::new(model, TrainerOptions::default())?;
             steps.begin(name);

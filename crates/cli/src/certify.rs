@@ -1,6 +1,6 @@
 //! `pgn certify`: is a learned machine exact for every n?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use pgn_lab::machine::{MachineCertificate, MachineRun, suggest};
@@ -57,9 +57,9 @@ impl Args {
         if !certificate.certified {
             let wrong = certificate.views - certificate.right;
             bail!(
-                "not certified: {wrong} of {} views are wrong; train it longer (--epochs), or \
-                 choose another --seed",
-                certificate.views
+                "not certified: {wrong} of {} views are wrong; {}",
+                certificate.views,
+                advice(&self.run)
             );
         }
         if !self.json {
@@ -89,6 +89,18 @@ impl Args {
             (None, None) => {}
         }
         Ok(())
+    }
+}
+
+/// What may help a machine that is not certified, by what its training says of its views.
+pub fn advice(run: &Path) -> &'static str {
+    let views = pgn_lab::Results::load(run).ok().and_then(|results| results.views);
+    match views {
+        Some(views) if views.met_right == views.met => {
+            "every view met in training is right, so longer training does not help; train on more \
+             sequences (--sequences), or on all consistent views (data.consistent = true)"
+        }
+        _ => "train it longer (--epochs), or choose another --seed",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use pgn_check::Report;
 use pgn_lab::machine::MachineRun;
 use pgn_runs::files;
@@ -26,7 +26,7 @@ pub struct Args {
     /// A run directory, a proof, or a built-in machine: dsu, lct, forest, splay or heap
     #[arg(value_name = "DIR|FILE")]
     place: PathBuf,
-    /// Print what was proved as JSON
+    /// Print what was proved, or what refutes it, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -47,7 +47,21 @@ impl Args {
             true => pgn_check::check_table(&String::from_utf8_lossy(&bytes)),
             false => pgn_check::check(&bytes),
         };
-        let report = checked.context("not proved")?;
+        let report = match checked {
+            Ok(report) => report,
+            Err(refutation) => {
+                if self.json {
+                    output::print_json(&json!({
+                        "proved": false,
+                        "part": refutation.part,
+                        "why": refutation.why,
+                        "clause": refutation.clause,
+                        "view": refutation.view,
+                    }))?;
+                }
+                return Err(anyhow::Error::from(refutation).context("not proved"));
+            }
+        };
         let seconds = start.elapsed().as_secs_f64();
         if self.json {
             return output::print_json(&json!({

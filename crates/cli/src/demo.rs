@@ -25,11 +25,11 @@ use crate::{
     threads::pool,
 };
 
-/// Train a data structure, certify it, and compare it with the paper's model
+/// Train a data structure, prove it right, and compare it with the paper's model
 ///
-/// Takes about ten seconds. A network learns the micro-steps of the structure from traces of the
-/// program on 20 nodes, starting from random weights. It is certified, which compares it with the
-/// program on every view that can occur, proved for every n, and compiled. Then the machine, the
+/// Takes a few seconds. A network learns the micro-steps of the structure from traces of the
+/// program on 20 nodes, starting from random weights. It is compared with the program on every view
+/// that can occur (certified), proved for every n, and compiled. Then the machine, the
 /// paper's `pgn` (a trained model that comes with the program), counting and constant answers are
 /// scored on the same operations, 1.5 per node. `pgn` is run on 1,000 nodes only: each of its
 /// operations takes time proportional to n. All of it is written to --out, with a report to open in
@@ -116,8 +116,7 @@ impl Args {
         let certificate = checked.certificate;
         if !certificate.certified {
             bail!(
-                "the machine in {} is not certified: {} of {} views are wrong; train it longer, or \
-                 choose another --seed",
+                "the machine in {} is not certified: {} of {} views are wrong; choose another --seed",
                 place.display(),
                 certificate.views - certificate.right,
                 certificate.views
@@ -162,7 +161,7 @@ impl Args {
 
     fn train(&self, place: &Path) -> Result<Results> {
         let config = MachineConfig::defaults(&self.task, MACHINE_MODEL, self.seed)?;
-        let mut display = Display::new(config.name(), config.epochs);
+        let mut display = Display::new(config.name(), config.epochs, false);
         let session = Session {
             task: None,
             initial: None,

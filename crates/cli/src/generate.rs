@@ -4,10 +4,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pgn_structures::{Dataset, Sampling, Statistics, Task, given_priorities, operations_from_csv};
+use pgn_structures::{Dataset, Sampling, Statistics, Task};
 use serde::Serialize;
 
-use crate::{interrupt, output, tasks, user_structure};
+use crate::{
+    interrupt,
+    output::{self, Usage},
+    tasks, user_structure,
+};
 
 /// Sample operations with their ground truth, or describe a data-set file
 ///
@@ -24,8 +28,8 @@ Examples:
   35 test sequences on 100 nodes
     pgn generate --task lct --nodes 100 --count 35 --split test --out test.safetensors
 
-  The ground truth of operations of your own, one `u,v` per line
-    pgn generate --task dsu --nodes 8 --operations mine.csv --out mine.safetensors")]
+  The ground truth of operations of your own: `u,v` per line, a blank line between sequences
+    pgn generate --task dsu --ops mine.csv --out mine.safetensors")]
 pub struct Args {
     #[arg(
         long,
@@ -35,30 +39,27 @@ pub struct Args {
     )]
     task: Option<String>,
 
-    /// Nodes per sequence, at least 2
-    #[arg(long, value_name = "N", required_unless_present = "describe")]
+    /// Nodes per sequence, at least 2; with a CSV [default: one more than the largest operand]
+    #[arg(long, value_name = "N", required_unless_present_any = ["describe", "ops"])]
     nodes: Option<usize>,
 
-    /// Operations per sequence [default: 1.5 × nodes, as in the paper]
-    #[arg(long, value_name = "T")]
-    ops: Option<usize>,
+    /// Operations per sequence [default: 1.5 × nodes, as in the paper]; or a CSV file with the
+    /// operations (several files: several times), then only priorities are sampled
+    #[arg(long, value_name = "T|FILE", visible_alias = "operations")]
+    ops: Vec<Ops>,
 
-    /// How many sequences
-    #[arg(long, value_name = "C", default_value_t = 70)]
-    count: usize,
+    /// How many sequences [default: 70]
+    #[arg(long, value_name = "C")]
+    count: Option<usize>,
 
     /// Seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
 
     /// The split: train, validation or test; each has its own random numbers
-    #[arg(long, default_value = "train", value_parser = ["train", "validation", "test"])]
-    split: String,
-
-    /// Take the operations of one sequence from a CSV file of `u,v` lines; only priorities are
-    /// sampled
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["ops", "count", "split"])]
-    operations: Option<PathBuf>,
+    /// [default: train]
+    #[arg(long, value_parser = ["train", "validation", "test"])]
+    split: Option<String>,
 
     /// Where to write the data set, a .safetensors file
     #[arg(long, value_name = "FILE", required_unless_present = "describe")]
@@ -72,7 +73,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["task", "nodes", "ops", "count", "seed", "split", "operations", "out", "force"]
+        conflicts_with_all = ["task", "nodes", "ops", "count", "seed", "split", "out", "force"]
     )]
     describe: Option<PathBuf>,
 
@@ -106,29 +107,52 @@ impl Args {
     }
 
     fn dataset(&self) -> anyhow::Result<Dataset> {
-        let task =
-            Task::named(&user_structure::given(self.task.as_ref()).context("--task is missing")?)?;
-        let nodes = self.nodes.context("--nodes is missing")?;
-        let Some(file) = &self.operations else {
-            let sampling = Sampling {
-                nodes,
-                ops: self.ops.unwrap_or(Sampling::paper_ops(nodes)),
-                count: self.count,
-                seed: self.seed,
-                split: self.split.parse()?,
-            };
-            return Ok(Dataset::sample(&task, &sampling)?.with_fields(&task)?);
+        let name = user_structure::given(self.task.as_ref()).context("--task is missing")?;
+        let task = Task::named(&name).map_err(output::misspelt)?;
+        let ops = match &self.ops[..] {
+            [] => None,
+            [Ops::Count(ops)] => Some(*ops),
+            files => return self.of_files(&task, files),
         };
-        let operations = operations_from_csv(file, &task, nodes)?;
-        anyhow::ensure!(
-            !operations.is_empty(),
-            "{}: no operations; expected a line `u,v` for each",
-            file.display()
-        );
-        let priorities = given_priorities(nodes, self.seed)?;
-        let mut dataset = Dataset::from_operations(&task, nodes, &priorities, &operations)?;
-        dataset.seed = self.seed;
-        Ok(dataset.with_fields(&task)?)
+        let nodes = self.nodes.ok_or_else(|| Usage("--nodes is missing".into()))?;
+        let sampling = Sampling {
+            nodes,
+            ops: ops.unwrap_or(Sampling::paper_ops(nodes)),
+            count: self.count.unwrap_or(70),
+            seed: self.seed,
+            split: self.split.as_deref().unwrap_or("train").parse()?,
+        };
+        Ok(Dataset::sample(&task, &sampling)?.with_fields(&task)?)
+    }
+
+    fn of_files(&self, task: &Task, files: &[Ops]) -> anyhow::Result<Dataset> {
+        if self.count.is_some() || self.split.is_some() {
+            let what = "--count and --split are for sampled operations; --ops is a file";
+            return Err(Usage(what.into()).into());
+        }
+        let path = |ops: &Ops| match ops {
+            Ops::File(path) => Ok(path.clone()),
+            Ops::Count(_) => {
+                Err(Usage("--ops is given twice; expected one number or files".into()))
+            }
+        };
+        let paths = files.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+        Ok(Dataset::from_csv(&paths, task, self.nodes, self.seed)?.with_fields(task)?)
+    }
+}
+
+/// How many operations, or which.
+#[derive(Clone)]
+enum Ops {
+    Count(usize),
+    File(PathBuf),
+}
+
+impl std::str::FromStr for Ops {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Ops, Self::Err> {
+        Ok(text.parse().map_or_else(|_| Ops::File(text.into()), Ops::Count))
     }
 }
 

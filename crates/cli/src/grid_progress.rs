@@ -16,6 +16,7 @@ use crate::output;
 /// Shows the progress of a grid.
 pub struct GridDisplay {
     bar: Option<ProgressBar>,
+    quiet: bool,
     total: u64,
     state: Mutex<Counts>,
 }
@@ -35,8 +36,8 @@ struct Counts {
 }
 
 impl GridDisplay {
-    /// A display for the entries in `only`, or all.
-    pub fn new(grid: &Queue, only: Option<&[usize]>) -> Result<GridDisplay> {
+    /// A display for the entries in `only`, or all; a quiet one shows warnings and failures only.
+    pub fn new(grid: &Queue, only: Option<&[usize]>, quiet: bool) -> Result<GridDisplay> {
         let epochs: Vec<u64> =
             grid.entries().iter().map(|entry| grid.epochs(entry)).collect::<Result<_, _>>()?;
         let wanted = only.map_or(grid.entries().len(), <[usize]>::len);
@@ -51,7 +52,7 @@ impl GridDisplay {
             }
         }
         let before = done.iter().sum();
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(total);
             let style = ProgressStyle::with_template("{wide_bar} {percent}%  {msg}  {eta} left");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -70,7 +71,7 @@ impl GridDisplay {
             logged: now,
             elsewhere: Vec::new(),
         };
-        Ok(GridDisplay { bar, total, state: Mutex::new(state) })
+        Ok(GridDisplay { bar, quiet, total, state: Mutex::new(state) })
     }
 
     /// Notes what happened to an entry.
@@ -103,6 +104,9 @@ impl GridDisplay {
             QueueEvent::Finished(results) => {
                 state.done[entry.index] = state.epochs[entry.index];
                 state.finished += 1;
+                if self.quiet {
+                    return;
+                }
                 let scores: Vec<String> =
                     results.test.iter().map(|test| format!("{:.3}", test.scores.f1)).collect();
                 let sizes: Vec<String> =
@@ -129,7 +133,7 @@ impl GridDisplay {
                 if let Some(line) = line {
                     output::tell(&line);
                 }
-                if state.logged.elapsed() >= Duration::from_secs(60) {
+                if !self.quiet && state.logged.elapsed() >= Duration::from_secs(60) {
                     state.logged = Instant::now();
                     let rate = done.saturating_sub(state.before) as f64
                         / state.started.elapsed().as_secs_f64();

@@ -18,7 +18,7 @@ use crate::{machine, output, threads::pool};
 /// Reads the problem's input and prints its output, in the judge's own formats. The learned
 /// structure moves every pointer; the host reads input, sorts edges and adds numbers.
 ///
-/// unionfind: `0 u v` merges two sets, `1 u v` asks whether they are one (dsu).
+/// unionfind: `0 u v` merges two sets, `1 u v` asks whether u and v are in one set (dsu).
 /// minimum_spanning_tree: weight and edges, by Kruskal's algorithm (dsu).
 /// dynamic_tree_vertex_add_path_sum: `0 u v w x` replaces an edge, `1 p x` adds, `2 u v` sums a
 /// path (lct).

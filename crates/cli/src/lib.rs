@@ -80,7 +80,7 @@ commands! {
 const LAST: usize = 900;
 
 /// Learned data structures: train a small graph network to imitate a pointer-based data structure,
-/// measure it, certify it, and look at it.
+/// measure it, prove it, and look at it.
 #[derive(clap::Parser)]
 #[command(
     name = "pgn",

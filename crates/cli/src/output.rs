@@ -83,6 +83,22 @@ pub struct NotReady(pub String);
 #[error("{0}")]
 pub struct Usage(pub String);
 
+/// A task or a model that does not exist, named by a flag, is wrong usage.
+pub fn misspelt(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    use pgn_engine::Error::UnknownModel;
+    use pgn_structures::Error::UnknownTask;
+    let error = error.into();
+    let wrong = matches!(
+        error.downcast_ref(),
+        Some(
+            pgn_lab::Error::Engine(UnknownModel { .. })
+                | pgn_lab::Error::Structures(UnknownTask { .. })
+        )
+    ) || matches!(error.downcast_ref(), Some(UnknownTask { .. }))
+        || matches!(error.downcast_ref(), Some(UnknownModel { .. }));
+    if wrong { Usage(error.to_string()).into() } else { error }
+}
+
 /// Text without line breaks or other control characters, which a file's name or contents may have
 /// brought into it.
 fn one_line(text: &str) -> String {

@@ -14,6 +14,7 @@ use crate::output;
 pub struct Display {
     title: String,
     bar: Option<ProgressBar>,
+    quiet: bool,
     /// Epochs and time at the beginning of this session.
     start: Option<(u64, Instant)>,
     logged: Instant,
@@ -22,9 +23,9 @@ pub struct Display {
 }
 
 impl Display {
-    /// A display for a run of `epochs` epochs.
-    pub fn new(title: String, epochs: u64) -> Display {
-        let bar = std::io::stderr().is_terminal().then(|| {
+    /// A display for a run of `epochs` epochs; a quiet one shows warnings only.
+    pub fn new(title: String, epochs: u64, quiet: bool) -> Display {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(epochs);
             let style = ProgressStyle::with_template(
                 // Two lines: all of it does not fit beside the bar in 80 columns.
@@ -34,7 +35,7 @@ impl Display {
             bar.set_prefix(title.clone());
             bar
         });
-        Display { title, bar, start: None, logged: Instant::now(), due: 0 }
+        Display { title, bar, quiet, start: None, logged: Instant::now(), due: 0 }
     }
 
     /// Shows where the run stands.
@@ -45,6 +46,9 @@ impl Display {
                 Some(bar) => bar.suspend(|| output::tell(&line)),
                 None => output::tell(&line),
             }
+        }
+        if self.quiet {
+            return;
         }
         let (first, since) = *self.start.get_or_insert_with(|| {
             if let Some(bar) = &self.bar {

@@ -40,6 +40,9 @@ pub struct QueueArgs {
     /// Seconds between checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     checkpoint_every: u64,
+    /// Print no progress, only warnings and the results
+    #[arg(long)]
+    quiet: bool,
     /// Print JSON: the queue with --list, else every run's results
     #[arg(long)]
     pub json: bool,
@@ -82,7 +85,7 @@ impl QueueArgs {
         let per_run = self.threads.unwrap_or(1);
         let workers = self.jobs.unwrap_or((cores / per_run).max(1)).min(count);
         let threads_per_run = self.threads.unwrap_or((cores / workers.max(1)).max(1));
-        let display = GridDisplay::new(queue, only.as_deref())?;
+        let display = GridDisplay::new(queue, only.as_deref(), self.quiet)?;
         let work = Work {
             workers,
             threads_per_run,

@@ -13,7 +13,8 @@ use crate::{loss_weights::LossWeightArgs, test_layers, variants};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How to train (the paper's protocol unless given)")]
 pub struct RecipeArgs {
-    /// Passes over the training sequences; 0 writes the initial model [default: 5000]
+    /// Passes over the training sequences; 0 writes the initial model [default: 5000; 1500 for
+    /// pgn-exact, 1600 steps for pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub epochs: Option<u64>,
     /// Size of the nodes' latent vectors, k [default: 32]
@@ -25,29 +26,32 @@ pub struct RecipeArgs {
         allow_negative_numbers = true
     )]
     latents: Option<u32>,
-    /// Adam's learning rate [default: 0.005]
+    /// Adam's learning rate [default: 0.005; 0.003 for pgn-exact, 0.01 for pgn-machine]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
-    /// Learning-rate schedule [default: constant]
+    /// Learning-rate schedule [default: constant; cosine for pgn-exact and pgn-machine]
     #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_lab::Decay>())]
     decay: Option<String>,
-    /// With --decay: final learning rate, as a fraction of the first [default: 0.01]
+    /// With --decay: final learning rate, as a fraction of the first [default: 0.01; 0 for
+    /// pgn-machine]
     #[arg(long, hide_short_help = true, value_name = "FRACTION", allow_negative_numbers = true)]
     final_fraction: Option<f64>,
-    /// Clip gradients to this norm; 0 for no clipping [default: 1]
+    /// Clip gradients to this norm; 0 for no clipping [default: 1; 0 for pgn-machine]
     #[arg(long, hide_short_help = true, value_name = "NORM", allow_negative_numbers = true)]
     clip: Option<f64>,
-    /// Sequences per Adam step, reshuffled every epoch [default: all]
+    /// Sequences per Adam step, reshuffled every epoch [default: all; 64 transitions for
+    /// pgn-exact, 64 views for pgn-machine]
     #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     batch: Option<u32>,
-    /// Validate every N epochs; the best of these models is kept [default: 1]
+    /// Validate every N epochs; the best of these models is kept [default: 1; 50 for pgn-exact, 20
+    /// for pgn-machine]
     #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     evaluate_every: Option<u32>,
     /// Stop after N epochs without a better validation score; 0 for never [default: 200; 0 for
     /// pgn-nm, pgn-exact and pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     patience: Option<u32>,
-    /// Training sequences [default: 70]
+    /// Training sequences [default: 70; 64 transitions for pgn-exact, 100 for pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     sequences: Option<u32>,
     /// Validation sequences [default: 35]
@@ -56,7 +60,8 @@ pub struct RecipeArgs {
     /// Nodes per training sequence; 10,20,30 trains on three sizes together [default: 20]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
     nodes: Option<Vec<u32>>,
-    /// Operations per training sequence, one number for each size [default: 1.5 times the nodes]
+    /// Operations per training sequence, one number for each size [default: 1.5 times the nodes;
+    /// 45 times for pgn-machine]
     #[arg(
         long,
         hide_short_help = true,
@@ -76,7 +81,7 @@ pub struct RecipeArgs {
     test_sequences: Option<u32>,
     #[command(flatten)]
     weights: LossWeightArgs,
-    /// How many times each visited node counts in the mask loss [default: 1]
+    /// How many times each visited node counts in the mask loss [default: 3; 1 for pgn-exact]
     #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
     visited_weight: Option<f32>,
     /// Pointers that the model reads in training: the true ones (teacher), its own with the true

@@ -124,7 +124,7 @@ impl Args {
                      operations; train it with `pgn train --task {task} --model {model} --out DIR`"
                 );
             }
-            Preset::named(model)?;
+            Preset::named(model).map_err(output::misspelt)?;
         }
         let mut settings = self.recipe.settings()?;
         if !self.full && !settings.contains_key("epochs") {
@@ -133,7 +133,7 @@ impl Args {
         let default = if self.full { "runs/paper" } else { "runs/quick" };
         let out = self.out.clone().unwrap_or_else(|| default.into());
         grid(&out, &selection, settings)
-            .map_err(|error| self.recipe.located(error, &self.recipe.flags()).into())
+            .map_err(|error| output::misspelt(self.recipe.located(error, &self.recipe.flags())))
     }
 
     fn print_summary(&self, grid: &Queue, runs: &Collection) -> Result<()> {

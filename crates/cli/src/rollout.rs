@@ -29,7 +29,7 @@ pub struct Args {
     /// The run directory, or a built-in machine such as lct
     #[arg(value_name = "DIR")]
     run: PathBuf,
-    /// Roll out every sequence of this data-set file
+    /// Roll out every sequence of this data-set file, or CSV of operations
     #[arg(long, value_name = "FILE", requires = "out", conflicts_with = "ops")]
     data: Option<PathBuf>,
     /// Where to write the rollouts

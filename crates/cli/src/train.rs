@@ -51,10 +51,10 @@ pub struct Args {
     /// The run directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Train on this data-set file instead of sampled sequences
+    /// Train on this data-set file, or CSV of operations, instead of sampled sequences
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Validate on this data-set file instead of sampled sequences
+    /// Validate on this data-set file or CSV instead of sampled sequences
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
     /// For pgn-ptrs and pgn-ptrs-free: the run directory of the model that provides the pointers
@@ -70,6 +70,9 @@ pub struct Args {
     /// Seconds between checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     checkpoint_every: u64,
+    /// Print no progress, only warnings and the results
+    #[arg(long)]
+    quiet: bool,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
@@ -98,7 +101,7 @@ impl Args {
         let flags = self.flags().0;
         let mut settings = self.recipe.settings()?;
         pgn_runs::settings::overlay(&mut settings, flags.clone());
-        let located = |error: pgn_lab::Error| self.recipe.located(error, &flags);
+        let located = |error: pgn_lab::Error| output::misspelt(self.recipe.located(error, &flags));
         let model = settings.get("model").and_then(|model| model.as_str());
         if let Some(model) = model {
             models::check(model).map_err(|error| located(error.into()))?;
@@ -111,7 +114,7 @@ impl Args {
         let initial = self.initial.as_ref().map(|run| run.join(files::MODEL));
         let stop = interrupt::flag()?;
         let pool = pool(self.threads)?;
-        let mut display = Display::new(config.name(), config.epochs());
+        let mut display = Display::new(config.name(), config.epochs(), self.quiet);
         let outcome = pool.install(|| {
             let session = Session {
                 task: None,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{demo::thousands, machine, output, steps::Steps, threads::pool};
 
-/// Test a pgn-exact model on every small forest and on deep ones, or a machine at random
+/// Test a pgn-exact model on all small forests and some deep ones, or a machine on random operations
 ///
 /// pgn-exact carries nothing but pointers from one operation to the next, so a model that is right
 /// from every state is always right. Tries every forest of up to --nodes nodes with every pair of

@@ -113,6 +113,16 @@ fn operations_of_ones_own() {
     assert!(text.starts_with("a.st: 1 sequence of 3 operations on 4 nodes"), "{text}");
     assert!(text.contains("split given, seed 5"), "{text}");
     assert!(text.contains("answers 1      0.667"), "{text}");
+
+    // Several sequences in a file, several files, and as many nodes as the operands need.
+    fs::write(folder.path().join("two.csv"), "0,1\n1,2\n0,2\n\n\n# another\n5,1\n1,2\n2,1\n\n")
+        .unwrap();
+    let text = output(&folder, "--task dsu --ops mine.csv --ops two.csv --out b.st");
+    assert!(text.starts_with("b.st: 3 sequences of 3 operations on 6 nodes"), "{text}");
+    assert!(error(&folder, "--task dsu --ops two.csv --count 2 --out c.st", 2).contains("--count"));
+    fs::write(folder.path().join("long.csv"), "0,1\n\n0,1\n1,2\n").unwrap();
+    let message = error(&folder, "--task dsu --ops long.csv --out c.st", 1);
+    assert!(message.contains("long.csv: sequence 1 has 2 operations and sequence 0"), "{message}");
 }
 
 #[test]
@@ -153,7 +163,8 @@ fn trouble_is_one_line_and_leaves_no_file() {
         ("--describe none.st", "cannot read none.st: "),
         ("--describe not.st", "not.st: "),
     ] {
-        let message = error(&folder, arguments, 1);
+        let code = if arguments.contains("stack") { 2 } else { 1 };
+        let message = error(&folder, arguments, code);
         assert!(message.starts_with("error: "), "{message}");
         assert!(message.contains(sentence), "`{message}` does not say `{sentence}`");
         assert_eq!(message.lines().count(), 1, "{message}");
@@ -172,7 +183,7 @@ fn wrong_usage_has_a_code_of_its_own() {
         "--task dsu --nodes many --out a.st",
         "--task dsu --nodes 20 --split weights --out a.st",
         "--describe a.st --nodes 20",
-        "--task dsu --nodes 4 --operations mine.csv --count 2 --out a.st",
+        "--nodes 4 --ops mine.csv --out a.st",
     ] {
         assert!(error(&folder, arguments, 2).contains("try '--help'"), "{arguments}");
     }

@@ -64,6 +64,59 @@ fn a_misspelt_name_is_answered_with_the_one_that_was_meant() {
         assert!(sentence.ends_with(&format!("(did you mean {meant}?)")), "{sentence}");
     }
     assert!(names(here).is_empty());
+    for arguments in [
+        "generate --task ltc --nodes 5 --out a.st",
+        "train --task dsuu --out run",
+        "train --model pgn-machne --out run",
+        "reproduce --models deepset",
+        "reproduce --tasks dsuu",
+        "bench --models pgn-asim",
+    ] {
+        assert_eq!(failed(here, arguments).0, Some(2), "{arguments}");
+    }
+}
+
+#[test]
+fn what_cannot_be_learned_is_answered_with_what_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let sentence = refused(here, "train --task lct --model pgn-exact --out run");
+    assert!(sentence.ends_with("use `dsu`, `dsu-ordered` or `forest`"), "{sentence}");
+    let sentence = refused(here, "train --task dsu --pointer-types left --out run");
+    assert!(sentence.contains("`left`") && sentence.ends_with("it has one pointer"), "{sentence}");
+    let sentence = refused(here, "train --task lct --pointer-types lift --out run");
+    assert!(sentence.ends_with("`lct`; expected left, right"), "{sentence}");
+    // All views of these few operations are learned; what is not met cannot be.
+    let few = "--task dsu --model pgn-machine --sequences 1 --nodes 4 --ops 2 --out run --quiet";
+    let output = pgn(here, &format!("train {few}")).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let (code, text) = failed(here, "certify run");
+    assert_eq!(code, Some(1));
+    assert!(text.contains("longer training does not help; train on more sequences"), "{text}");
+}
+
+#[test]
+fn a_csv_of_operations_stands_for_a_data_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("ops.csv"), "0,1\n1,2\n0,2\n\n3,4\n4,1\n1,3\n").unwrap();
+    stdout(here, "generate --task dsu --ops ops.csv --out ops.st");
+    let train = |name: &str, file: &str| {
+        let files = format!("--train {file} --validation {file}");
+        stdout(
+            here,
+            &format!("train --epochs 2 --out {name} --test-nodes 8 --test-sequences 2 {files}"),
+        );
+        fs::read(here.join(name).join("model.safetensors")).unwrap()
+    };
+    assert_eq!(train("a", "ops.csv"), train("b", "ops.st"));
+    for run in ["a", "dsu"] {
+        assert_eq!(
+            stdout(here, &format!("eval {run} --data ops.csv --json")).split("seconds").next(),
+            stdout(here, &format!("eval {run} --data ops.st --json")).split("seconds").next(),
+        );
+    }
+    stdout(here, "rollout a --data ops.csv --out a.st");
 }
 
 #[test]
@@ -142,6 +195,15 @@ fn a_wrong_setting_is_named_with_its_file_and_line() {
         ("seed = 1\nmodel = \"png\"\n", "my.toml: line 2: there is no model 'png'; expected"),
         ("task = \"ltc\"\n", "my.toml: line 1: there is no task 'ltc'; expected"),
         ("epochs = 3\nseed = [\n", "my.toml: line "),
+        (
+            "[data]\nnodes = [20]\nlearning_rate = 0.1\n",
+            "my.toml: line 3: data: unknown field `learning_rate`; it belongs at the top level, above",
+        ),
+        (
+            "seed = 1\nlayers = 2\n",
+            "my.toml: line 2: unknown field `layers`; it belongs in [network]",
+        ),
+        ("stream = true\n", "my.toml: line 1: unknown field `stream`; it belongs in [data]"),
     ] {
         fs::write(here.join("my.toml"), text).unwrap();
         let sentence = refused(here, "train --config my.toml --out run");

@@ -71,6 +71,10 @@ fn a_tiny_grid_end_to_end() {
     fs::create_dir(here.join("empty")).unwrap();
     let sentence = refused(here, "reproduce --tables empty");
     assert!(sentence.contains("empty has no finished runs in it"), "{sentence}");
+    // Runs in any other layout are found too.
+    fs::create_dir(here.join("flat")).unwrap();
+    fs::rename(run(&grid, "dsu", "gnn", 0), here.join("flat/mine")).unwrap();
+    assert!(stdout(here, "reproduce --tables flat").contains("gnn"));
 }
 
 #[test]

@@ -97,11 +97,12 @@ fn the_story_follows_the_operations() {
         }
     }
 
+    fs::write(here.join("wrong.csv"), "0;1\n").unwrap();
     for (arguments, words) in [
         ("--ops ops.csv --nodes 3", "node 3 is out of range"),
         ("--ops nowhere.csv", "nowhere.csv"),
         ("--data nowhere.st --out x.st", "nowhere.st"),
-        ("--data ops.csv --out x.st", "ops.csv"),
+        ("--data wrong.csv --out x.st", "wrong.csv: line 1"),
     ] {
         let sentence = refused(here, &format!("rollout run {arguments}"));
         assert!(sentence.contains(words), "{sentence}");

@@ -265,8 +265,9 @@ fn pgn_asym() -> Config {
     Config { graph: Graph::Directed, ..pgn() }
 }
 
-/// Models that read their own pointers in training recover from errors anyway: the heavier pointer
-/// loss of `pgn` hurts them.
+/// Models that read their own pointers in training recover from errors anyway. With weighted masks
+/// the heavier pointer loss of `pgn` lowers their F₁ on link/cut trees, and on disjoint sets it
+/// makes hardly a difference (results/studies/recipe.md).
 fn free(config: Config) -> Config {
     let losses = LossWeights { pointers: 1.0, ..config.losses };
     Config { forcing: Forcing::Free, losses, ..config }

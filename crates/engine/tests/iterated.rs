@@ -33,6 +33,7 @@ fn configs() -> Vec<Config> {
         with(Iterated { relations: vec![Relation::Children], ..exact.clone() }),
         with(Iterated { relations: vec![Relation::Parent, Relation::Global], ..exact.clone() }),
         with(Iterated { relation_biases: false, ..exact.clone() }),
+        with(Iterated { compare_priorities: true, ..exact.clone() }),
         Config { visited_weight: 3.0, ..with(exact) },
     ]
 }
@@ -60,7 +61,7 @@ fn transitions(task: &str, nodes: usize, count: u64) -> Vec<OwnedTransition> {
 #[test]
 fn losses_and_gradients_by_finite_differences() {
     for (number, config) in configs().iter().enumerate() {
-        for task in ["forest", "dsu-ordered"] {
+        for task in ["forest", "dsu-ordered", "dsu"] {
             let owned = transitions(task, 7, 6);
             let batch: Vec<Transition> = owned.iter().map(|one| one.get()).collect();
             let model = model(config, number as u64);
@@ -163,7 +164,10 @@ fn sequences_are_their_transitions() {
                 0 => (0..8).collect(),
                 _ => sequence.pointers_after(t - 1).to_vec(),
             };
-            owned.push(OwnedTransition::of(&task, &before, sequence.operations[t]).unwrap());
+            owned.push(
+                OwnedTransition::of(&task, sequence.priorities, &before, sequence.operations[t])
+                    .unwrap(),
+            );
         }
     }
     let batch: Vec<_> = owned.iter().map(|one| one.get()).collect();

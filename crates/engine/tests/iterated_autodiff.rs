@@ -24,13 +24,15 @@ fn f64s(bytes: &[u8]) -> Vec<f64> {
 
 #[test]
 fn losses_and_gradients_are_those_of_autograd() {
-    for task in ["forest", "dsu-ordered"] {
+    for task in ["forest", "dsu-ordered", "dsu"] {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/iterated_fixtures");
         let bytes = fs::read(folder.join(format!("{task}.safetensors"))).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let data = |name: &str| file.tensor(name).unwrap().data().to_vec();
 
+        let compare_priorities = task == "dsu";
         let settings = Iterated { steps: 5, more_steps: 2, cap: Some(1.0), ..Iterated::default() };
+        let settings = Iterated { compare_priorities, ..settings };
         let exact = Config::preset("pgn-exact").unwrap();
         let config = Config { k: 8, processor: ProcessorKind::Iterated(settings), ..exact };
         let mut parameters = Parameters::zeros(&config);
@@ -46,10 +48,13 @@ fn losses_and_gradients_are_those_of_autograd() {
         let n = file.tensor("before").unwrap().shape()[1];
         let (before, after) = (u32s(&data("before")), u32s(&data("after")));
         let (operands, answers, masks) = (u32s(&data("operands")), data("answers"), data("masks"));
-        let priorities = vec![0.0; n];
+        let priorities = match compare_priorities {
+            true => f32s(&data("priorities")),
+            false => vec![0.0; answers.len() * n],
+        };
         let batch: Vec<Transition> = (0..answers.len())
             .map(|i| Transition {
-                priorities: &priorities,
+                priorities: &priorities[i * n..][..n],
                 before: &before[i * n..][..n],
                 operation: Operation::new(operands[2 * i], operands[2 * i + 1]),
                 answer: answers[i],
@@ -61,7 +66,8 @@ fn losses_and_gradients_are_those_of_autograd() {
             .collect();
         let structure = Task::named(task).unwrap();
         for one in &batch {
-            let ours = OwnedTransition::of(&structure, one.before, one.operation).unwrap();
+            let ours =
+                OwnedTransition::of(&structure, one.priorities, one.before, one.operation).unwrap();
             assert_eq!(ours.get(), *one, "{task}");
         }
 

@@ -158,10 +158,12 @@ impl<N: Network> ConfigOf<N> {
         settings.insert("task".into(), task_name.into());
 
         let mut table = Table::try_from(&config).map_err(|e| Error::config(e.to_string()))?;
+        let defaults = table.clone();
         overlay(&mut table, settings);
-        config = table
-            .try_into()
-            .map_err(|error: toml::de::Error| Error::config(settings::wrong(&error)))?;
+        config = table.try_into().map_err(|error: toml::de::Error| {
+            let what = settings::wrong(&error);
+            Error::config(in_another_table::<N>(defaults, &what).unwrap_or(what))
+        })?;
         if !ops_given {
             config.data.ops = config.data.nodes.iter().copied().map(Sampling::paper_ops).collect();
         }
@@ -276,6 +278,31 @@ impl<N: Network> ConfigOf<N> {
         config.data.teacher = None;
         settings::flat(Value::try_from(&config).ok())
     }
+}
+
+/// A sentence about an unknown key that exists in another table, if it does.
+fn in_another_table<N: Network>(defaults: Table, what: &str) -> Option<String> {
+    let (_, key) = settings::unknown(what)?;
+    let belongs = |&table: &&str| {
+        // Any value: a key of this table is refused for another reason, if at all.
+        let inner = Table::from_iter([(key.to_owned(), Value::Boolean(true))]);
+        let mut tried = defaults.clone();
+        overlay(
+            &mut tried,
+            match table {
+                "" => inner,
+                table => Table::from_iter([(table.to_owned(), inner.into())]),
+            },
+        );
+        let tried: std::result::Result<ConfigOf<N>, _> = tried.try_into();
+        tried.map_or_else(|error| settings::unknown(&settings::wrong(&error)).is_none(), |_| true)
+    };
+    let table = ["", "data", "test", "network"].into_iter().find(belongs)?;
+    let place = match table {
+        "" => "at the top level, above the first [table]".to_owned(),
+        table => format!("in [{table}]"),
+    };
+    Some(format!("{}; it belongs {place}", what.split_once(", expected")?.0))
 }
 
 /// A user's settings in a TOML file, for [`ConfigOf::resolve`]. A teacher is looked for beside the

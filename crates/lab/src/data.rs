@@ -66,6 +66,16 @@ impl Data {
             _ => PointerSource::None,
         };
         let reads_fields = !config.network.pointer_types.is_empty();
+        let known: Vec<&str> = task.schema().further().map(|(_, name)| name).collect();
+        let types = &config.network.pointer_types;
+        if let Some(name) = types.iter().find(|name| !known.contains(&name.as_str())) {
+            let (task, known) = (task.name(), known.join(", "));
+            let expected = if known.is_empty() { "none: it has one pointer" } else { &known };
+            return Err(Error::config(format!(
+                "network.pointer_types names `{name}`, which is no further pointer field of \
+                 `{task}`; expected {expected}"
+            )));
+        }
         let reads_graphs = config.network.input_graph != InputGraph::None && task.has_input_graph();
         let (train, validation) = (Vec::new(), Vec::new());
         Ok(Data { task: task.clone(), given, reads_fields, reads_graphs, train, validation })
@@ -159,8 +169,11 @@ impl Data {
     }
 }
 
-/// Reads a data-set file and refuses one of another task.
+/// Reads a data-set file and refuses one of another task; a CSV of operations stands for their set.
 pub(crate) fn data_set(path: &Path, task: &Task) -> Result<Dataset> {
+    if Dataset::is_csv(path) {
+        return Ok(Dataset::from_csv(&[path], task, None, 0)?);
+    }
     let set = Dataset::load(path)?;
     if set.task != task.name() {
         return Err(Error::file(

@@ -78,8 +78,9 @@ impl Verdict {
     }
 }
 
-/// Tries every forest on `nodes` nodes, (n + 1)ⁿ⁻¹ of them, with every ordered pair of operands.
-/// In parallel on the current rayon pool.
+/// Tries every forest on `nodes` nodes, (n + 1)ⁿ⁻¹ of them, with every ordered pair of operands
+/// and, for a model that compares priorities, every order of those of the participants. In parallel
+/// on the current rayon pool.
 pub fn verify_all(model: &Model, task: &Task, nodes: usize) -> Result<Verdict> {
     if !(2..=8).contains(&nodes) {
         return Err(Error::request(format!(
@@ -104,7 +105,7 @@ pub fn verify_all(model: &Model, task: &Task, nodes: usize) -> Result<Verdict> {
                 }
                 for u in 0..nodes as Node {
                     for v in (0..nodes as Node).filter(|&v| v != u) {
-                        trial.attempt(&pointers, Operation::new(u, v))?;
+                        trial.attempt_in_every_order(&pointers, Operation::new(u, v))?;
                     }
                 }
             }
@@ -181,6 +182,7 @@ pub fn verify_shape(
     let half = (nodes / 2) as Node;
     for (u, v) in [(last, 0), (0, last), (last, last - 1), (last, half), (half, last), (0, half)] {
         if u != v {
+            trial.draw_priorities(&mut rng)?;
             trial.attempt(&pointers, Operation::new(u, v))?;
         }
     }
@@ -188,6 +190,7 @@ pub fn verify_shape(
         if shape == Shape::Random {
             pointers = shape.make(nodes, &mut rng);
         }
+        trial.draw_priorities(&mut rng)?;
         trial.attempt(&pointers, Operation::sample(nodes as Node, &mut rng))?;
     }
     Ok(trial.verdict)
@@ -195,7 +198,12 @@ pub fn verify_shape(
 
 /// A model being tried, case by case.
 struct Trial<'a> {
+    model: &'a Model,
+    /// Whether the model compares priorities.
+    compares: bool,
     task: &'a Task,
+    /// All zero if the model does not compare them.
+    priorities: Vec<f32>,
     state: pgn_engine::State,
     depths: Vec<u32>,
     verdict: Verdict,
@@ -203,21 +211,65 @@ struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     fn new(model: &'a Model, task: &'a Task, cases: &str, nodes: usize) -> Result<Trial<'a>> {
-        if model.config().iterated().is_none() {
+        let Some(settings) = model.config().iterated() else {
             return Err(Error::request(
                 "a recurrent model cannot be verified: it carries latents from one operation to the \
                  next, so it cannot be tried from every state; pgn-exact and pgn-machine can",
             ));
-        }
+        };
         if nodes < 2 {
             return Err(Error::request(format!("{nodes} nodes are too few; expected at least 2")));
         }
-        let state = model.start_with(&vec![0.0; nodes])?;
-        Ok(Trial { task, state, depths: Vec::new(), verdict: Verdict::new(cases, nodes) })
+        let priorities = vec![0.0; nodes];
+        let state = model.start_with(&priorities)?;
+        let verdict = Verdict::new(cases, nodes);
+        let compares = settings.compare_priorities;
+        Ok(Trial { model, compares, task, priorities, state, depths: Vec::new(), verdict })
+    }
+
+    /// Other priorities, if the model compares them.
+    fn set_priorities(&mut self, mut of_node: impl FnMut(usize) -> f32) -> Result<()> {
+        if self.compares {
+            let priorities = self.priorities.iter_mut().enumerate();
+            priorities.for_each(|(node, priority)| *priority = of_node(node));
+            self.state = self.model.start_with(&self.priorities)?;
+        }
+        Ok(())
+    }
+
+    fn draw_priorities(&mut self, rng: &mut Rng) -> Result<()> {
+        self.set_priorities(|_| rng.unit_f32())
+    }
+
+    /// Only the order of the participants' priorities can matter: u, v and the nodes above them.
+    fn attempt_in_every_order(&mut self, before: &[Node], operation: Operation) -> Result<()> {
+        if !self.compares {
+            return self.attempt(before, operation);
+        }
+        let mut participants = Vec::new();
+        for mut node in [operation.u, operation.v] {
+            while !participants.contains(&node) {
+                participants.push(node);
+                node = before[node as usize];
+            }
+        }
+        let count = participants.len();
+        for code in 0..(1..=count).product() {
+            // The digits of `code` in the factorial number system are places among those left.
+            let (mut rest, mut left): (usize, Vec<usize>) = (code, (0..count).collect());
+            let mut ranks = vec![count; before.len()];
+            for (place, &node) in participants.iter().enumerate() {
+                ranks[node as usize] = left.remove(rest % (count - place));
+                rest /= count - place;
+            }
+            self.set_priorities(|node| ranks[node] as f32)?;
+            self.attempt(before, operation)?;
+        }
+        Ok(())
     }
 
     fn attempt(&mut self, before: &[Node], operation: Operation) -> Result<()> {
-        let truth = OwnedTransition::of(self.task, before, operation)?;
+        let truth = OwnedTransition::of(self.task, &self.priorities, before, operation)?;
         let truth = truth.get();
         self.state.set_pointers(before)?;
         let guess = self.state.apply(operation)?.value();

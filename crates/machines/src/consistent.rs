@@ -1,4 +1,4 @@
-//! Which views can occur: the enumeration behind a certificate.
+//! Which views the clauses allow: the enumeration behind a certificate.
 
 use std::collections::BTreeSet;
 

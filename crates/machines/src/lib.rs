@@ -31,6 +31,7 @@
 //! | pairs to train on | [`Machine::consistent`], [`Machine::sampled_traces`] |
 //! | to run a program | [`interpret`], [`Machine::run_program`] |
 //! | to run a network | [`Machine::run`] with any function from views to actions |
+//! | to infer a program from ordinary code | [`infer`] |
 //! | to compare a network with a program | [`certify`] |
 //! | to prove it right | [`Clauses`], [`Machine::proof`], and the crate `pgn-check` |
 //! | speed | [`Compiled`] |
@@ -47,6 +48,7 @@ mod consistent;
 mod definition;
 mod error;
 mod exploration;
+pub mod infer;
 mod interpret;
 mod lens;
 mod machine;

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const RUNS: Stream = Stream::numbered(22);
 
 /// How an operation ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// With nothing to say.
     Done,

@@ -10,7 +10,7 @@ const NOTHING: i16 = -2;
 const NIL: i16 = -1;
 
 impl Machine {
-    /// What is to be proved of a network with these settings; `docs/formats.md` has the format.
+    /// What is to be proved of a network with these settings; `docs/reference.md` has the format.
     ///
     /// The table is the program's on all consistent views. Undefined ones are left out: that they
     /// do not occur is for the checker to find out.

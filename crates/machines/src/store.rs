@@ -54,6 +54,22 @@ impl Store {
         }
     }
 
+    /// The same nodes, with the registers and fields of the controller that a program has.
+    pub(crate) fn for_program(&self, signature: &Signature) -> Self {
+        let registers = vec![NIL; signature.registers.len()];
+        Store { registers, controls: vec![0; signature.controls.len()], ..self.clone() }
+    }
+
+    /// Whether all pointers and bits of nodes are equal.
+    pub(crate) fn same_nodes(&self, other: &Store) -> bool {
+        self.words == other.words
+    }
+
+    /// Keys as whole numbers that compare as they do.
+    pub fn ranks(&self) -> &[u32] {
+        &self.keys
+    }
+
     /// Number of nodes, n.
     pub fn len(&self) -> usize {
         self.keys.len()

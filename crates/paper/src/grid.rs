@@ -30,7 +30,7 @@ impl Selection {
         }
     }
 
-    /// For the impatient: DSU, four models, one seed.
+    /// The quick version: DSU, four models, one seed.
     pub fn quick() -> Selection {
         Selection {
             tasks: vec!["dsu".to_owned()],

@@ -123,11 +123,17 @@ pub fn located(key: &str, what: &str, path: &Path, over: &Table) -> Option<Error
 
 /// The key that a sentence about a setting begins with; an unknown one is in backticks.
 pub fn first_key(what: &str) -> String {
-    let key = match what.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
-        Some((key, _)) => key,
-        None => what.split([' ', ':']).next().unwrap_or_default(),
-    };
-    key.to_owned()
+    match unknown(what) {
+        Some(("", key)) => key.to_owned(),
+        Some((table, key)) => format!("{table}.{key}"),
+        None => what.split([' ', ':']).next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// The table, empty for the top level, and the key in a sentence about an unknown one.
+pub fn unknown(what: &str) -> Option<(&str, &str)> {
+    let (table, rest) = what.split_once("unknown field `")?;
+    Some((table.trim_end_matches(": "), rest.split_once('`')?.0))
 }
 
 /// Whether there is a value at a dotted key.

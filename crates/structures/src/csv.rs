@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::{Error, Node, Operation, Result, Task};
+use crate::sampling::draw_priorities;
+use crate::{Dataset, Edge, Error, Node, Operation, Result, Sampling, Split, Task};
 
 /// Reads operations of `task` on `nodes` nodes from a file: see [`read_operations`].
 pub fn operations_from_csv(
@@ -12,13 +13,83 @@ pub fn operations_from_csv(
     task: &Task,
     nodes: usize,
 ) -> Result<Vec<Operation>> {
-    let path = path.as_ref();
+    Ok(sequences_from_csv(path.as_ref(), task, nodes)?.concat())
+}
+
+fn sequences_from_csv(path: &Path, task: &Task, nodes: usize) -> Result<Vec<Vec<Operation>>> {
     let file = File::open(path).map_err(|cause| Error::Io {
         verb: "read",
         path: path.to_path_buf(),
         cause,
     })?;
-    read_operations(BufReader::new(file), path, task, nodes)
+    read_sequences(BufReader::new(file), path, task, nodes)
+}
+
+impl Dataset {
+    /// Whether a file has the name of a CSV, which stands for the data set of its operations.
+    pub fn is_csv(path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+    }
+
+    /// The ground truth of operations in CSV files, as [`read_operations`] reads them; a blank line
+    /// begins another sequence, and so does another file. Sequence i has the priorities of that
+    /// sequence of [`Split::Given`]. Without `nodes`, there are as many as the operands need.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("mine.csv");
+    /// use pgn_structures::{Dataset, Task};
+    /// std::fs::write(&path, "0,1\n1,2\n\n2,3\n3,2\n").unwrap();
+    /// let set = Dataset::from_csv(&[path], &Task::named("dsu")?, None, 0)?;
+    /// assert_eq!((set.count(), set.ops, set.nodes), (2, 2, 4));
+    /// assert_eq!(set.answers, [1, 1, 1, 0]);
+    /// # Ok::<(), pgn_structures::Error>(())
+    /// ```
+    pub fn from_csv<P: AsRef<Path>>(
+        paths: &[P],
+        task: &Task,
+        nodes: Option<usize>,
+        seed: u64,
+    ) -> Result<Dataset> {
+        let mut sequences: Vec<Vec<Operation>> = Vec::new();
+        for path in paths {
+            let path = path.as_ref();
+            let wrong = |trouble| Error::File { path: path.to_path_buf(), trouble };
+            let read = sequences_from_csv(path, task, nodes.unwrap_or(Sampling::MAX_NODES))?;
+            if read.is_empty() {
+                return Err(wrong("no operations; expected a line `u,v` for each".into()));
+            }
+            sequences.extend(read);
+            let ops = sequences[0].len();
+            if let Some(index) = sequences.iter().position(|one| one.len() != ops) {
+                return Err(wrong(format!(
+                    "sequence {index} has {} operations and sequence 0 has {ops}; a data set needs \
+                     sequences of one length (a blank line begins another one)",
+                    sequences[index].len(),
+                )));
+            }
+        }
+        let operations = sequences.concat();
+        let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();
+        let nodes = nodes.unwrap_or(largest.map_or(2, |node| (node as usize + 1).max(2)));
+        if nodes > Sampling::MAX_NODES {
+            return Err(Sampling::too_many_nodes(nodes));
+        }
+        let mut priorities = vec![0.0; sequences.len() * nodes];
+        for (index, row) in (0..).zip(priorities.chunks_exact_mut(nodes.max(1))) {
+            draw_priorities(&mut Split::Given.rng(seed, nodes, index), row);
+        }
+        let mut set = Dataset::from_operations(task, nodes, &priorities, &operations)?;
+        set.seed = seed;
+        if task.has_input_graph() {
+            let graphs: Vec<_> = sequences.iter().map(|one| Edge::of_operations(one)).collect();
+            // A file has as many edges in each graph.
+            if graphs.iter().all(|graph| graph.len() == graphs[0].len()) {
+                set.edges = graphs.concat();
+            }
+        }
+        Ok(set)
+    }
 }
 
 /// Reads operations of `task` on `nodes` nodes, one `u,v` per line; `name` is what errors call the
@@ -47,7 +118,18 @@ pub fn read_operations(
     task: &Task,
     nodes: usize,
 ) -> Result<Vec<Operation>> {
-    let mut operations = Vec::new();
+    Ok(read_sequences(source, name, task, nodes)?.concat())
+}
+
+/// [`read_operations`], apart where there are blank lines between them.
+fn read_sequences(
+    source: impl BufRead,
+    name: &Path,
+    task: &Task,
+    nodes: usize,
+) -> Result<Vec<Vec<Operation>>> {
+    let mut sequences: Vec<Vec<Operation>> = Vec::new();
+    let mut apart = true;
     let mut header_possible = true;
     for (index, line) in source.lines().enumerate() {
         let at = |trouble: String| Error::File {
@@ -59,16 +141,23 @@ pub fn read_operations(
             _ => Error::Io { verb: "read", path: name.to_path_buf(), cause },
         })?;
         let line = line.trim_start_matches('\u{feff}');
+        apart |= line.trim().is_empty();
         let line = line.split_once('#').map_or(line, |(before, _)| before).trim();
         if line.is_empty() {
             continue;
         }
         let header = std::mem::take(&mut header_possible) && !line.contains(is_number);
-        if !header {
-            operations.push(parse(line, task, nodes).map_err(at)?);
+        if header {
+            continue;
         }
+        let operation = parse(line, task, nodes).map_err(at)?;
+        match sequences.last_mut().filter(|_| !apart) {
+            Some(sequence) => sequence.push(operation),
+            None => sequences.push(vec![operation]),
+        }
+        apart = false;
     }
-    Ok(operations)
+    Ok(sequences)
 }
 
 /// A piece of a file as an error shows it: short, and without characters that a terminal would act

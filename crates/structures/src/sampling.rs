@@ -31,6 +31,13 @@ impl Sampling {
     /// Priorities are multiples of 2⁻²⁴ and distinct, so there cannot be more nodes than this.
     pub const MAX_NODES: usize = 1 << 24;
 
+    pub(crate) fn too_many_nodes(nodes: usize) -> Error {
+        let most = Sampling::MAX_NODES;
+        Error::Request(format!(
+            "nodes = {nodes} is too many: distinct priorities allow at most 2^24 = {most}"
+        ))
+    }
+
     /// The paper's number of operations for `nodes` nodes: half as many again, at least 1.
     pub const fn paper_ops(nodes: usize) -> usize {
         let ops = nodes.saturating_add(nodes / 2);
@@ -146,10 +153,7 @@ impl Dataset {
             return refuse(format!("an operation needs two different nodes, but nodes = {nodes}"));
         }
         if nodes > Sampling::MAX_NODES {
-            return refuse(format!(
-                "nodes = {nodes} is too many: distinct priorities allow at most 2^24 = {}",
-                Sampling::MAX_NODES
-            ));
+            return Err(Sampling::too_many_nodes(nodes));
         }
         if ops == 0 {
             return refuse("a sequence needs at least one operation, but ops = 0".into());
@@ -311,10 +315,7 @@ fn draw_distinct(rng: &mut Rng, priorities: &mut [f32], mut insert: impl FnMut(f
 /// without priorities of their own.
 pub fn given_priorities(nodes: usize, seed: u64) -> Result<Vec<f32>> {
     if nodes > Sampling::MAX_NODES {
-        return Err(Error::Request(format!(
-            "nodes = {nodes} is too many: distinct priorities allow at most 2^24 = {}",
-            Sampling::MAX_NODES
-        )));
+        return Err(Sampling::too_many_nodes(nodes));
     }
     let mut priorities = vec![0.0; nodes];
     let mut rng = Split::Given.rng(seed, nodes, 0);

@@ -45,29 +45,39 @@ pub struct OwnedTransition {
 }
 
 impl OwnedTransition {
-    /// What `task` does to a structure with these learned pointers, which are all of its state.
-    /// Refuses pointers out of range, and cycles unless the task's
+    /// What `task` does to a structure with these priorities and learned pointers, which are all of
+    /// its state. Refuses pointers out of range, and cycles unless the task's
     /// [`Schema`](crate::Schema) allows them.
     ///
     /// ```
     /// use pgn_structures::{Operation, OwnedTransition, Task};
     ///
     /// let forest = Task::named("forest")?;
-    /// let one = OwnedTransition::of(&forest, &[1, 1, 2], Operation::new(0, 2))?;
+    /// let one = OwnedTransition::of(&forest, &[0.0; 3], &[1, 1, 2], Operation::new(0, 2))?;
     /// assert_eq!(one.get().after, [2, 0, 2]);
     /// # Ok::<(), pgn_structures::Error>(())
     /// ```
-    pub fn of(task: &Task, before: &[Node], operation: Operation) -> Result<OwnedTransition> {
+    pub fn of(
+        task: &Task,
+        priorities: &[f32],
+        before: &[Node],
+        operation: Operation,
+    ) -> Result<OwnedTransition> {
         check_pointers(before, task.schema().shape()).map_err(Error::Request)?;
+        if priorities.len() != before.len() {
+            let (found, expected) = (priorities.len(), before.len());
+            return Err(Error::Request(format!(
+                "there are {found} priorities; expected one for each of the {expected} pointers"
+            )));
+        }
         task.check(operation, before.len())?;
         let mut structure = task.make();
-        let priorities = vec![0.0; before.len()];
-        structure.reset(&priorities);
+        structure.reset(priorities);
         start_from(structure.as_mut(), before)?;
         OwnedTransition::record(
             structure.as_mut(),
             task.schema(),
-            priorities,
+            priorities.to_vec(),
             before.to_vec(),
             operation,
         )
@@ -198,7 +208,7 @@ fn start_from(structure: &mut dyn PointerStructure, pointers: &[Node]) -> Result
     match structure.start_from(pointers) {
         true => Ok(()),
         false => {
-            let trouble = "cannot start from given pointers: they are not all of its state";
+            let trouble = "has hidden state: `pgn-exact` cannot learn it; use `dsu`, `dsu-ordered` or `forest`";
             Err(Error::structure(structure.name(), trouble))
         }
     }

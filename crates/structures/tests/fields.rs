@@ -115,7 +115,7 @@ fn a_structure_with_two_pointers_and_a_bit() {
 fn transitions_carry_the_fields_too() {
     let task = Task::new(Partners::default);
     // Cycles are fine here: the schema says so.
-    let one = OwnedTransition::of(&task, &[1, 0, 2], Operation::new(2, 0)).unwrap();
+    let one = OwnedTransition::of(&task, &[0.0; 3], &[1, 0, 2], Operation::new(2, 0)).unwrap();
     let one = one.get();
     assert_eq!((one.before, one.after), (&[1, 0, 2][..], &[1, 0, 0][..]));
     assert_eq!(one.fields_before.pointer("first").unwrap(), [0, 1, 2]);
@@ -199,7 +199,8 @@ fn a_structure_that_fails_is_named() {
     let mut stream = SequenceStream::new(&task, &small(), 0).unwrap();
     let error = (0..20).find_map(|_| stream.advance().err()).unwrap();
     assert_eq!(error.to_string(), sentence);
-    let error = OwnedTransition::of(&task, &[0, 1, 2, 3], Operation::new(3, 1)).unwrap_err();
+    let error =
+        OwnedTransition::of(&task, &[0.0; 4], &[0, 1, 2, 3], Operation::new(3, 1)).unwrap_err();
     assert_eq!(error.to_string(), sentence);
 }
 
@@ -266,9 +267,15 @@ fn cycles_are_refused_where_a_forest_is_needed() {
             (&[0, 3, 3, 4, 2], "the pointers form a cycle, 2 → 3 → 4 → 2; expected a forest"),
             (&[0, 1, 3], "a pointer aims at node 3, but there are 3 nodes"),
         ] {
-            let error = OwnedTransition::of(&task, pointers, Operation::new(0, 1)).unwrap_err();
+            let error = OwnedTransition::of(
+                &task,
+                &vec![0.0; pointers.len()],
+                pointers,
+                Operation::new(0, 1),
+            )
+            .unwrap_err();
             assert!(error.to_string().contains(sentence), "{error}");
         }
-        assert!(OwnedTransition::of(&task, &[1, 2, 2], Operation::new(0, 1)).is_ok());
+        assert!(OwnedTransition::of(&task, &[0.0; 3], &[1, 2, 2], Operation::new(0, 1)).is_ok());
     }
 }

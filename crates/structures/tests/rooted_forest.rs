@@ -193,7 +193,9 @@ fn transitions_agree_with_sequences() {
         for sequence in set.sequences() {
             for t in 1..sequence.ops() {
                 let before = sequence.pointers_after(t - 1);
-                let one = OwnedTransition::of(&task, before, sequence.operations[t]).unwrap();
+                let one =
+                    OwnedTransition::of(&task, sequence.priorities, before, sequence.operations[t])
+                        .unwrap();
                 assert_eq!(one.get().answer, sequence.answers[t]);
                 assert_eq!(one.get().mask, sequence.mask(t));
                 assert_eq!(one.get().after, sequence.pointers_after(t));
@@ -205,9 +207,10 @@ fn transitions_agree_with_sequences() {
 #[test]
 fn a_link_cut_tree_cannot_start_from_pointers() {
     let task = Task::named("lct").unwrap();
-    let error = OwnedTransition::of(&task, &[0, 1], Operation::new(0, 1)).unwrap_err();
+    let error = OwnedTransition::of(&task, &[0.0; 2], &[0, 1], Operation::new(0, 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the structure `lct` cannot start from given pointers: they are not all of its state"
+        "the structure `lct` has hidden state: `pgn-exact` cannot learn it; use `dsu`, `dsu-ordered` \
+         or `forest`"
     );
 }

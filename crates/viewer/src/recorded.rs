@@ -1,11 +1,13 @@
 //! A rollout that was recorded whole, as the page replays it.
 
 use pgn_engine::{Pointers, Rollout};
-use pgn_structures::{Node, Sequence, Task, TaskText};
+use std::collections::BTreeMap;
+
+use pgn_structures::{Dataset, Node, Sequence, Task, TaskText};
 
 use crate::{
     Error, Result,
-    replay::{Guess, Replay, Step, Truth, graph, kind_name, kinds, moves},
+    replay::{Guess, Replay, Step, Truth, compares, graph, kind_name, kinds, moves},
 };
 
 /// The replay of a rollout. The task is known, or only its name.
@@ -34,6 +36,7 @@ pub fn recorded(
     }
     let start: Vec<Node> = (0..n as Node).collect();
     let (mut truth, mut model) = (start.clone(), start);
+    let mut sides = known.map(|task| sides(task, sequence)).unwrap_or_default().into_iter();
     let step = |t: usize| {
         let logit = rollout.query_logits[t];
         let operation = sequence.operations[t];
@@ -53,6 +56,7 @@ pub fn recorded(
                     .map(|(node, _)| node)
                     .collect(),
                 moved: moves(&mut truth, sequence.pointers_after(t)),
+                fields: sides.next().unwrap_or_default(),
             },
             model: Guess {
                 answer: u8::from(logit > 0.0),
@@ -72,6 +76,7 @@ pub fn recorded(
         answers: about.answers,
         nodes: n,
         priorities: sequence.priorities.to_vec(),
+        compares: known.is_some_and(compares),
         pointers: match (&rollout.pointers, &rollout.mask_logits) {
             (None, _) => Pointers::None,
             (Some(_), Some(_)) => Pointers::Masked,
@@ -83,4 +88,32 @@ pub fn recorded(
         graph: graph(sequence.edges),
         steps: (0..ops).map(step).collect(),
     })
+}
+
+/// What moved in the further fields of a binary tree, step by step; nothing for other structures.
+fn sides(task: &Task, sequence: Sequence<'_>) -> Vec<BTreeMap<String, Vec<[Node; 2]>>> {
+    let schema = task.schema();
+    if !["left", "right"].iter().all(|side| schema.further().any(|(_, name)| name == *side)) {
+        return Vec::new();
+    }
+    let (n, operations) = (sequence.nodes(), sequence.operations);
+    let truth = Dataset::from_operations(task, n, sequence.priorities, operations);
+    // What cannot be replayed, as a structure that has changed since, is drawn without sides.
+    let Ok(set) = truth.and_then(|truth| truth.with_fields(task)) else { return Vec::new() };
+    let mut steps = vec![BTreeMap::new(); sequence.ops()];
+    let mut add = |name: &str, mut before: Vec<Node>, values: Vec<Node>| {
+        for (step, after) in steps.iter_mut().zip(values.chunks_exact(n)) {
+            let moved = moves(&mut before, after);
+            if !moved.is_empty() {
+                step.insert(name.to_owned(), moved);
+            }
+        }
+    };
+    for field in set.fields.pointers {
+        add(&field.name, (0..n as Node).collect(), field.values);
+    }
+    for field in set.fields.bits {
+        add(&field.name, vec![0; n], field.values.into_iter().map(Node::from).collect());
+    }
+    steps
 }

@@ -1,11 +1,11 @@
 //! A model and the data structure it imitates, side by side, operation by operation.
 
-use std::ops::ControlFlow;
+use std::{collections::BTreeMap, ops::ControlFlow};
 
 use pgn_engine::{self as engine, Pointers, Rollout};
 use pgn_lab::{Examples, Run};
 use pgn_structures::{
-    Dataset, Edge, Node, Operation, OperationKind, Sampling, Split, Task, given_priorities,
+    Dataset, Edge, Feature, Node, Operation, OperationKind, Sampling, Split, Task, given_priorities,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,8 @@ pub struct Replay {
     pub answers: [String; 2],
     pub nodes: usize,
     pub priorities: Vec<f32>,
+    /// Whether the structure compares nodes by their priorities.
+    pub compares: bool,
     /// Where the model's pointers come from.
     pub pointers: Pointers,
     pub has_masks: bool,
@@ -93,6 +95,10 @@ pub struct Truth {
     pub visited: Vec<Node>,
     /// Nodes whose pointer moved, and where to.
     pub moved: Vec<[Node; 2]>,
+    /// The same of what a binary tree is drawn by, besides: `left`, `right` and bits. A field that
+    /// is nil is the node itself.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Vec<[Node; 2]>>,
 }
 
 /// What the model did.
@@ -270,6 +276,7 @@ impl Replay {
             answers: about.answers.clone(),
             nodes: priorities.len(),
             priorities,
+            compares: compares(task),
             pointers: Pointers::Masked,
             has_masks: true,
             has_attention: false,
@@ -300,6 +307,11 @@ pub fn roll_out(
 /// The truth, with the pointers that the model is given, if it is. Errors of this have no paths.
 pub fn examples(run: &Run, truth: Dataset) -> Answer<Examples> {
     run.data().and_then(|data| data.examples(truth)).map_err(Refusal::damaged)
+}
+
+/// Whether priorities decide anything: lists have them only to tell nodes apart.
+pub fn compares(task: &Task) -> bool {
+    task.features().contains(&Feature::Priority) && !["mtf", "ring"].contains(&task.name())
 }
 
 /// The kinds of operations, for tasks with several.

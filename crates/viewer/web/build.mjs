@@ -3,6 +3,7 @@ import { build } from 'esbuild';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const assets = join(here, '..', 'assets');
@@ -24,6 +25,10 @@ const built = new Map(outputFiles.map((file) => [file.path.split(/[\\/]/).pop(),
 built.set('index.html', readFileSync(join(here, 'src/index.html'), 'utf8'));
 built.set('icon.svg', readFileSync(join(here, 'src/icon.svg'), 'utf8'));
 built.set('third-party.txt', licences(metafile));
+// The server has no compression of its own. What is inside counts: zlib's bytes differ by version.
+built.set('page.js.gz', built.get('page.js'));
+const held = (name) => (name.endsWith('.gz') ? gunzipSync(readFileSync(join(assets, name))).toString() : readFileSync(join(assets, name), 'utf8'));
+const bytes = (name, text) => (name.endsWith('.gz') ? gzipSync(text, { level: 9 }) : text);
 
 /** The licences of the packages that are in the bundle. */
 function licences(metafile) {
@@ -39,8 +44,7 @@ function licences(metafile) {
 
 if (process.argv.includes('--check')) {
   const stale = [...built].filter(([name, text]) => {
-    const path = join(assets, name);
-    return !existsSync(path) || readFileSync(path, 'utf8') !== text;
+    return !existsSync(join(assets, name)) || held(name) !== text;
   }).map(([name]) => name);
   const extra = readdirSync(assets).filter((name) => !built.has(name));
   if (stale.length || extra.length) {
@@ -50,6 +54,6 @@ if (process.argv.includes('--check')) {
   console.log('crates/viewer/assets is current');
 } else {
   mkdirSync(assets, { recursive: true });
-  for (const [name, text] of built) writeFileSync(join(assets, name), text);
+  for (const [name, text] of built) writeFileSync(join(assets, name), bytes(name, text));
   console.log([...built].map(([name, text]) => `${name} ${text.length}`).join(', '));
 }

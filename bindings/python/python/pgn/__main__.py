@@ -14,18 +14,22 @@ import sys
 from typing import Any
 
 from pgn import _files, _native
-from pgn.machines._declared import Declared
+from pgn.machines._code import Code
+from pgn.machines._declared import Declared, registered
 
 
 def main() -> int:
     """Runs the program with the arguments of this process; its exit code."""
     # As in any program: Python's own handler would wait for the end of native code.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    programs: list[_native.Registered] = []
+    programs: list[_native.Registered | None] = []
 
     def find(name: str) -> tuple[str, bool, str, str]:
         found = _named(name)
         says = (_files.class_name(found), _files.note(found))
+        if isinstance(found, Code):
+            programs.append(registered(found))
+            return found.name, True, *says
         if callable(getattr(found, "step", None)):
             declared = Declared(found)
             programs.append(_native.Registered(declared))
@@ -34,7 +38,8 @@ def main() -> int:
 
     code = _native.main(["pgn", *sys.argv[1:]], find)
     for program in programs:
-        program.check()
+        if program is not None:
+            program.check()
     return code
 
 

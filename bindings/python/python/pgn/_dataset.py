@@ -121,7 +121,8 @@ class Dataset:
             value = self._checked(name, value)
         elif name in ("fields", "bits"):
             held = _Fields(name, self._shape)
-            for field, values in value.items():
+            given: Any = value
+            for field, values in given.items():
                 held[field] = values
             value = held
         object.__setattr__(self, name, value)
@@ -252,13 +253,14 @@ class Dataset:
         """
         if whole("size", size) == 0:
             raise ValueError("size is 0; expected at least 1")
+        order = None
         if shuffle:
             order = np.random.default_rng(whole("seed", seed, 2**64 - 1)).permutation(self.count)
         for start in range(0, self.count, size):
             if drop_last and start + size > self.count:
                 return
             part = slice(start, start + size)
-            yield self[order[part]] if shuffle else self[part]
+            yield self[part] if order is None else self[order[part]]
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row for each operation: sequence, step, u, v, answer, visited nodes, moved pointers.
@@ -478,7 +480,7 @@ def replay(
     an operation with one operand has it twice. ``edges`` and ``weights`` are the graphs that
     come with the sequences, where the task has them.
 
-    Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --operations`` are
+    Without ``priorities`` [count, nodes] (or [nodes]), those of ``pgn generate --ops FILE`` are
     drawn from ``seed``, the same for every sequence. ``fields=False`` leaves further fields out.
 
     >>> one = pgn.replay("dsu", [[0, 1], [1, 2], [0, 2]], nodes=3)

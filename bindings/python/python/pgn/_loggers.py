@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pgn._train import Progress
 
-#: Trackers that :func:`pgn.train` knows by name.
+#: Trackers that training knows by name.
 LoggerName = Literal["trackio", "wandb", "tensorboard"]
 
 
@@ -40,8 +40,8 @@ class Tracker:
         if self._module is None:
             return
         values = {f"loss/{name}": value for name, value in progress.losses.items()}
-        if progress.f1 is not None:
-            values["validation/f1"] = progress.f1
+        for name, value in (progress.scores or {}).items():
+            values[f"validation/{name}"] = value
         if progress.views is not None:
             values["views/right"] = progress.views[0] / max(progress.views[1], 1)
         self._module.log(values, step=progress.epoch)

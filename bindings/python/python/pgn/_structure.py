@@ -48,6 +48,7 @@ class Structure(Protocol):
     @property
     def pointers(self) -> Sequence[int] | npt.NDArray[np.integer[Any]]:
         """Where every node points; before the first operation to itself."""
+        ...
 
     def apply(self, u: int, v: int, /) -> tuple[bool, Iterable[int]]:
         """Carries out one operation: the answer, and the nodes it visited (mask 0).
@@ -55,6 +56,7 @@ class Structure(Protocol):
         Visited are the nodes whose pointer the operation changes, and those it looks at to find
         out: the network may only change pointers of visited nodes.
         """
+        ...
 
 
 def tasks() -> dict[str, str]:

@@ -63,6 +63,15 @@ class Progress(NamedTuple):
     """Every loss of the epoch by name, ``"total"`` among them."""
     views: tuple[int, int] | None
     """Of a machine: how many training views of how many are right at the last evaluation."""
+    scores: dict[str, float] | None = None
+    """All validation scores at the last evaluation: F1, precision, accuracy of pointers…"""
+
+
+def told(*values: Any) -> Progress:
+    """A :class:`Progress` of what the run tells."""
+    scores = json.loads(values[-1] or "{}")
+    known = {name: score for name, score in scores.items() if score is not None}
+    return Progress(*values[:-1])._replace(scores=known or None)
 
 
 def train(
@@ -113,7 +122,7 @@ def train(
     ``progress``
         Whether to show a progress bar; where a person is looking unless given.
     ``logger``
-        ``"trackio"`` or ``"wandb"``, if installed: losses and validation F1 of every epoch go to
+        ``"trackio"`` or ``"wandb"``, if installed: losses and validation scores of every epoch go to
         its project ``pgn``. For ``"tensorboard"``, run directories have an event file.
     ``out``
         The run directory: all that ``pgn train`` writes. A run that was cut short, by Ctrl-C or
@@ -147,7 +156,7 @@ def train(
         tracker = Tracker(logger, shown.title, settled, out is not None)
 
         def observe(*values: Any) -> bool:
-            now = Progress(*values)
+            now = told(*values)
             shown(now.epoch, now.epochs, now.loss, now.f1, now.best_f1)
             # The run also tells where it starts from; that is for the bar alone.
             if now.loss is None:

@@ -25,6 +25,7 @@ pi node pointer (12, 5)
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
@@ -209,7 +210,8 @@ class Sampler:
         self._nodes = whole("nodes", nodes)
         self._seed = whole("seed", seed, 2**64 - 1)
         self._ops = max(1, self._nodes * 3 // 2) if ops is None else whole("ops", ops)
-        self._kind, self._split = kind, split
+        self._kind = kind
+        self._split: Split = split
         self._least = whole("min_length", min_length)
         self._drawn = 0
         few = sample(task, nodes=self._nodes, ops=32, count=1, fields=False)
@@ -278,7 +280,7 @@ def _padded(feedback: Feedback, least: int) -> Feedback:
 def to_clrs(feedback: Feedback) -> Any:
     """The same as ``clrs.Feedback`` of ``clrs.DataPoint``; needs ``dm-clrs``."""
     try:
-        import clrs  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        clrs: Any = importlib.import_module("clrs")
     except ImportError:
         raise ImportError(
             "to_clrs needs dm-clrs: pip install 'pointer-graph-networks[clrs]'"

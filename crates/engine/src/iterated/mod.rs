@@ -55,7 +55,7 @@ pub use settings::{Iterated, Participants, Relation};
 
 use run::IteratedState;
 use transition::Tape;
-use weights::{RELATIONS, Weights};
+use weights::Weights;
 
 /// A network with this processor: its weights, and buffers that training uses again.
 #[derive(Debug)]
@@ -131,9 +131,10 @@ fn tensors(config: &Config, settings: &Iterated) -> Shapes {
         let [weight, bias] = relation.tensors();
         all.extend([(weight, vec![k, k]), (bias, vec![k])]);
     }
-    if settings.relation_biases {
-        all.push(("relation.weight", vec![RELATIONS, 3 * k]));
-        all.push(("relation.bias", vec![RELATIONS]));
+    let relations = settings.biases();
+    if relations > 0 {
+        all.push(("relation.weight", vec![relations, 3 * k]));
+        all.push(("relation.bias", vec![relations]));
     }
     all
 }

@@ -37,6 +37,7 @@ pub struct Outputs {
     pub ask: Vec<f32>,         // [a, k + BIASES]: query | relation biases
     pub keys: Vec<f32>,        // [a, k]
     ask_start: Vec<f32>,       // [k + BIASES]: the share of max x, the same for all
+    priorities: Vec<f32>,      // [a], where they are compared
 }
 
 /// Gradients of the outputs' buffers.
@@ -57,6 +58,10 @@ impl Outputs {
         let StepContext { config, operation, priorities, pointers, .. } = *context;
         let (k, m, a) = (config.k, config.m(), reach.nodes.len());
         let w = &context.weights;
+        self.priorities.clear();
+        if w.settings.compare_priorities {
+            self.priorities.extend(reach.nodes.iter().map(|&node| priorities[node as usize]));
+        }
         self.e.clear();
         self.z.resize(a * k, 0.0);
         for (&node, row) in reach.nodes.iter().zip(self.z.chunks_exact_mut(k)) {
@@ -120,35 +125,39 @@ impl Outputs {
     pub fn score<S: Simd>(&self, simd: S, k: usize, reach: &Reach, i: usize, j: usize) -> f32 {
         let (query, biases) = self.ask[i * (k + BIASES)..][..k + BIASES].split_at(k);
         let mut score = dot(simd, query, &self.keys[j * k..][..k]) * scale(k);
-        for_each_relation(reach, i, j, |relation| score += biases[relation]);
+        self.for_each_relation(reach, i, j, |relation| score += biases[relation]);
         score
+    }
+
+    /// Calls `visit` with the number of every relation of i to j: self, parent, child, u, v, lower
+    /// priority.
+    #[inline(always)]
+    fn for_each_relation(&self, reach: &Reach, i: usize, j: usize, mut visit: impl FnMut(usize)) {
+        if i == j {
+            visit(0);
+        } else {
+            if reach.parents[i] as usize == j {
+                visit(1);
+            }
+            if reach.parents[j] as usize == i {
+                visit(2);
+            }
+        }
+        if j == 0 {
+            visit(3);
+        }
+        if j == 1 {
+            visit(4);
+        }
+        if !self.priorities.is_empty() && self.priorities[i] < self.priorities[j] {
+            visit(5);
+        }
     }
 }
 
 /// 1/√k.
 fn scale(k: usize) -> f32 {
     1.0 / (k as f32).sqrt()
-}
-
-/// Calls `visit` with the number of every relation of i to j: self, parent, child, u, v.
-#[inline(always)]
-fn for_each_relation(reach: &Reach, i: usize, j: usize, mut visit: impl FnMut(usize)) {
-    if i == j {
-        visit(0);
-    } else {
-        if reach.parents[i] as usize == j {
-            visit(1);
-        }
-        if reach.parents[j] as usize == i {
-            visit(2);
-        }
-    }
-    if j == 0 {
-        visit(3);
-    }
-    if j == 1 {
-        visit(4);
-    }
 }
 
 /// The places a pointer may be aimed at, `visited` being those with mask 0. Nodes that are
@@ -184,7 +193,7 @@ impl OutputGradients {
     ) {
         let width = k + BIASES;
         let (d_query, d_biases) = self.d_ask[i * width..][..width].split_at_mut(k);
-        for_each_relation(reach, i, j, |relation| d_biases[relation] += d);
+        outputs.for_each_relation(reach, i, j, |relation| d_biases[relation] += d);
         let d = d * scale(k);
         axpy(simd, d, &outputs.keys[j * k..][..k], d_query);
         axpy(simd, d, &outputs.ask[i * width..][..k], &mut self.d_keys[j * k..][..k]);

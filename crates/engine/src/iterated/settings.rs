@@ -66,6 +66,11 @@ pub struct Iterated {
     pub participants: Participants,
     /// Whether pointer scores have a bias by relation: self, parent, child, u, v.
     pub relation_biases: bool,
+    /// Whether "j has the higher priority than i" is one of these relations: exact, where two
+    /// priorities that a network has read differ by a rounding error. What a task defaults to whose
+    /// structure compares priorities.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compare_priorities: bool,
 }
 
 impl Default for Iterated {
@@ -78,11 +83,21 @@ impl Default for Iterated {
             cap: Some(6.0),
             participants: Participants::Reached,
             relation_biases: true,
+            compare_priorities: false,
         }
     }
 }
 
 impl Iterated {
+    /// How many relations pointer scores have a bias for.
+    pub(crate) fn biases(&self) -> usize {
+        match (self.relation_biases, self.compare_priorities) {
+            (false, _) => 0,
+            (true, false) => 5,
+            (true, true) => 6,
+        }
+    }
+
     /// Processor steps of transition number `index` of a batch, while training.
     pub(crate) fn steps_in_training(&self, index: usize) -> usize {
         self.steps + index % (self.more_steps + 1)
@@ -142,6 +157,11 @@ impl Iterated {
             is_default(&config.message_aggregation) && is_default(&config.readout_aggregation),
             "processor",
             "an iterated processor requires message_aggregation and readout_aggregation max",
+        )?;
+        require(
+            self.relation_biases || !self.compare_priorities,
+            "processor.iterated.compare_priorities",
+            "processor.iterated.compare_priorities requires relation_biases",
         )?;
         require(
             self.participants == Participants::All || config.candidates == Candidates::Visited,

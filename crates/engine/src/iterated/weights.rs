@@ -9,10 +9,9 @@ use crate::{
     packing::{Linear, Matrix, Packer, Packing},
 };
 
-/// Columns of the scores' biases by relation, padded to a whole vector: self, parent, child, u, v.
+/// Columns of the scores' biases by relation, padded to a whole vector: self, parent, child, u, v,
+/// higher priority.
 pub const BIASES: usize = 8;
-/// How many of them are used.
-pub const RELATIONS: usize = 5;
 
 /// One model's weights: matrices as \[in, out\].
 #[derive(Clone, Debug)]

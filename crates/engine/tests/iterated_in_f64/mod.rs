@@ -125,6 +125,7 @@ impl<'a> IteratedInF64<'a> {
                     i != j && pi[j] as usize == i,
                     op.u as usize == j,
                     op.v as usize == j,
+                    transition.priorities[i] < transition.priorities[j],
                 ];
                 score +=
                     biases.iter().zip(related).filter(|(_, r)| *r).map(|(b, _)| b).sum::<f64>();

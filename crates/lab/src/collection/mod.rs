@@ -67,18 +67,19 @@ impl Spread {
 
 impl Collection {
     /// Gathers every finished run under `dir`, laid out as task/model/seed-S; where there is
-    /// none, reads `runs.json`.
+    /// none, reads `runs.json`, and without it finds runs in any layout.
     pub fn load(dir: &Path) -> Result<Collection> {
-        let runs = finished_runs(dir)?;
+        let mut runs = finished_runs(dir)?;
         if runs.is_empty() {
             let path = dir.join(RUNS);
-            if !path.exists() {
-                return Err(Error::request(format!(
-                    "{} has no finished runs in it, and no {RUNS}",
-                    dir.display()
-                )));
+            if path.exists() {
+                return Ok(files::read_json(&path)?);
             }
-            return Ok(files::read_json(&path)?);
+            walk(dir, DEEPEST, &mut runs)?;
+        }
+        if runs.is_empty() {
+            let dir = dir.display();
+            return Err(Error::request(format!("{dir} has no finished runs in it, and no {RUNS}")));
         }
         Collection::gather(&runs)
     }

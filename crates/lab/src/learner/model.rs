@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use pgn_engine::{
-    Config, Forcing, InputGraph, Model, Parameters, PointerSource, Pointers, Preset, Trainer,
+    Config, Forcing, InputGraph, Model, Parameters, PointerSource, Pointers, Preset, ProcessorKind,
+    Trainer,
 };
-use pgn_structures::{Curriculum, OwnedTransition, Task};
+use pgn_structures::{Curriculum, Feature, OwnedTransition, Task};
 use rayon::prelude::*;
 
 use super::{Initial, Learner, LearnerState, Network, Tested, options};
@@ -51,7 +52,17 @@ impl Network for Config {
     }
 
     fn adapt(config: &mut RunConfig, task: Option<&Task>) -> Result<()> {
-        config.network.features = task_of(config, task)?.features().to_vec();
+        let network = &mut config.network;
+        let task = task.map_or_else(|| built_in(&config.task), |task| Ok(task.clone()))?;
+        network.features = task.features().to_vec();
+        // What is exact cannot read priorities through a matrix product: it compares them.
+        if let ProcessorKind::Iterated(settings) = &mut network.processor
+            && network.features.contains(&Feature::Priority)
+        {
+            settings.compare_priorities = true;
+            let kinds = network.features.iter().filter(|one| matches!(one, Feature::Kind(_)));
+            network.features = Feature::ORDERED.iter().chain(kinds).copied().collect();
+        }
         Ok(())
     }
 
@@ -208,13 +219,12 @@ impl Network for Config {
 
 /// The structure that was given, or the built-in one that the config names.
 fn task_of(config: &RunConfig, task: Option<&Task>) -> Result<Task> {
-    match task {
-        Some(task) => Ok(task.clone()),
-        None => {
-            pgn_machines::programs::build_in_tasks();
-            Ok(Task::named(&config.task)?)
-        }
-    }
+    task.map_or_else(|| built_in(&config.task), |task| Ok(task.clone()))
+}
+
+fn built_in(name: &str) -> Result<Task> {
+    pgn_machines::programs::build_in_tasks();
+    Ok(Task::named(name)?)
 }
 
 /// Notes the checksum of a file, or refuses one that is not the noted one.

@@ -21,7 +21,7 @@ names! { u8 STATES:
 /// root: pointers and visited nodes are those of [`pgn_structures::Dsu`].
 pub fn dsu() -> Definition {
     let signature = Signature::new("dsu")
-        .version(3)
+        .version(4)
         .pointers(FIELDS)
         .registers(REGISTERS)
         .control(CONTROLS[GOAL], GOALS)
@@ -65,6 +65,8 @@ const CLAUSES: &[&str] = &[
     "no: goal = union -> u ~ v",
     "no: goal = same -> not u ~ v",
     "root: root ~ u",
+    "no, yes: goal != find",
+    "root: goal = find",
     "root: root.up = nil",
 ];
 

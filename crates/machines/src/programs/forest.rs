@@ -19,7 +19,7 @@ names! { u8 STATES:
 /// [`pgn_structures::RootedForest`]. Also `evert(u)` and `find_root(u)`.
 pub fn forest() -> Definition {
     let signature = Signature::new("forest")
-        .version(3)
+        .version(4)
         .pointers(FIELDS)
         .registers(REGISTERS)
         .control(CONTROLS[GOAL], GOALS)
@@ -65,6 +65,8 @@ const CLAUSES: &[&str] = &[
     "yes: u ~ v",
     "yes: split v",
     "root: x ~ u",
+    "no, yes: goal = toggle",
+    "done, root: goal = other",
     "root: x.up = nil",
 ];
 

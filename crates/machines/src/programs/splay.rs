@@ -27,7 +27,7 @@ const RETRIES: usize = 8;
 /// Sleator and Tarjan 1985, *Self-adjusting binary search trees*.
 pub fn splay() -> Definition {
     let signature = Signature::new("splay")
-        .version(3)
+        .version(4)
         .pointers(FIELDS)
         .registers(REGISTERS)
         .control(CONTROLS[GOAL], GOALS)
@@ -145,6 +145,8 @@ const CLAUSES: &[&str] = &[
     "splay, first rotation, rotation, arrived: goal = insert -> found != nil or x = s",
     "no: goal = contains and q reaches tree -> q = tree or q < x or x < q",
     "removed: goal = remove and q reaches tree -> q = tree or q < x or x < q",
+    "no, yes: goal = insert | contains",
+    "removed: goal = remove | join",
     "no: goal = insert -> found = nil or not x < found",
     "no: goal = insert -> found = nil or not found < x",
     "yes: goal = insert -> x reaches tree",

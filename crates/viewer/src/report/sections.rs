@@ -54,19 +54,20 @@ fn scores(html: &mut Html, report: &Report) {
     if let Some(sentence) = tables::grouping(&report.collection) {
         html.element("p", sentence);
     }
+    // A hundred rows would hide what comes after them.
+    let folded = report.runs.len() > 20;
+    if !folded {
+        html.table(&all_runs(report));
+    }
     for task in report.collection.tasks() {
         html.element("h3", &title(task));
         let known = tables::of_task(&report.collection, task);
         known.iter().filter(|table| table.rows.len() > 1).for_each(|table| html.table(table));
     }
-    // A hundred rows would hide what comes after them.
-    let folded = report.runs.len() > 20;
     if folded {
         let count = report.runs.len();
         html.raw(&format!("<details><summary>All {count} runs, a row each</summary>"));
-    }
-    html.table(&all_runs(report));
-    if folded {
+        html.table(&all_runs(report));
         html.raw("</details>");
     }
     write_claims(html, "The paper's claims", &claims(&report.collection));

@@ -169,7 +169,12 @@ async fn respond(
         Ok((kind, bytes)) => (200, kind, bytes),
         Err(refusal) => (refusal.status, JSON, refusal.json().into()),
     };
+    let zipped = page::is_gzip(&bytes);
     let mut response = Response::new(Full::new(bytes));
+    if zipped {
+        let encoding = HeaderValue::from_static("gzip");
+        response.headers_mut().insert(header::CONTENT_ENCODING, encoding);
+    }
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
     let kind = [(header::CONTENT_TYPE, kind)];
     for (name, value) in page::HEADERS.into_iter().chain(kind) {
@@ -198,7 +203,7 @@ async fn answer(
         if *method != Method::GET && *method != Method::HEAD {
             return Err(other_method());
         }
-        let (kind, bytes) = page::file(path).ok_or_else(nothing_here)?;
+        let (kind, bytes) = page::file(path, &head.headers).ok_or_else(nothing_here)?;
         return Ok((kind, Bytes::from_static(bytes)));
     }
     let route = Route::find(method.as_str(), path)?;

@@ -1,14 +1,15 @@
 //! The page, built into the program.
 
-use hyper::header;
+use hyper::{HeaderMap, header};
 
 /// A file of the page: its path, what it is, and its bytes.
 type File = (&'static str, &'static str, &'static [u8]);
 
 /// All there is: nothing is ever read from disk for a path that a request names.
-static FILES: [File; 5] = [
+static FILES: [File; 6] = [
     ("/", "text/html; charset=utf-8", include_bytes!("../../assets/index.html")),
     ("/page.js", "text/javascript; charset=utf-8", include_bytes!("../../assets/page.js")),
+    ("/page.js.gz", "text/javascript; charset=utf-8", include_bytes!("../../assets/page.js.gz")),
     ("/page.css", "text/css; charset=utf-8", include_bytes!("../../assets/page.css")),
     ("/icon.svg", "image/svg+xml", include_bytes!("../../assets/icon.svg")),
     (
@@ -18,9 +19,19 @@ static FILES: [File; 5] = [
     ),
 ];
 
-/// What is at `path`, if it is a file of the page.
-pub fn file(path: &str) -> Option<(&'static str, &'static [u8])> {
-    FILES.iter().find(|(known, ..)| *known == path).map(|&(_, kind, bytes)| (kind, bytes))
+/// What is at `path`, if it is a file of the page; compressed where there is such a file and the
+/// asker takes it.
+pub fn file(path: &str, headers: &HeaderMap) -> Option<(&'static str, &'static [u8])> {
+    let find = |path: &str| FILES.iter().find(|(known, ..)| *known == path);
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let takes = accepted.is_some_and(|all| all.split(',').any(|one| one.trim() == "gzip"));
+    let found = takes.then(|| find(&format!("{path}.gz"))).flatten().or_else(|| find(path));
+    found.map(|&(_, kind, bytes)| (kind, bytes))
+}
+
+/// Whether bytes are compressed: nothing else that is sent begins like this.
+pub fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
 }
 
 /// The headers every response carries. The page loads nothing from elsewhere, and nobody may

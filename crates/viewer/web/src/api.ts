@@ -98,7 +98,8 @@ export interface ReplayStep {
   v: number;
   /** The kind of operation, in tasks with several. */
   kind?: string;
-  truth: { answer: 0 | 1; visited: number[]; moved: Move[] };
+  /** `fields`: the same of a binary tree's left, right and bits; a field that is nil is the node itself. */
+  truth: { answer: 0 | 1; visited: number[]; moved: Move[]; fields?: Record<string, Move[]> };
   /** A machine's answer has no probability. */
   model: { answer: 0 | 1; logit: number | null; visited: number[] | null; moved: Move[] };
 }
@@ -110,6 +111,8 @@ export interface Replay {
   answers: [string, string];
   nodes: number;
   priorities: number[];
+  /** Whether the structure compares nodes by their priorities. */
+  compares: boolean;
   pointers: 'none' | 'given' | 'masked' | 'every';
   has_masks: boolean;
   has_attention: boolean;

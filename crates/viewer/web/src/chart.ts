@@ -5,13 +5,14 @@ import { select } from 'd3-selection';
 import { type Series, bottom, smooth, top } from './curves';
 import { announce, checkbox, choice, h } from './dom';
 import { lineClass } from './palette';
-import { savePictures } from './save-picture';
+import { saveButtons } from './save-picture';
 import { raised } from './probability';
 
 export type { Series } from './curves';
 
 const MARGIN = { top: 8, right: 20, bottom: 34, left: 52 };
-const HEIGHT = 260;
+/** How high a chart is at least; where one has the window to itself, higher. */
+const LEAST = 260;
 /** More points than this cannot be told apart. */
 const POINTS = 800;
 
@@ -24,6 +25,8 @@ export interface Axes {
   tight?: boolean;
   /** Whether the axis is logarithmic at first. */
   log?: boolean;
+  /** Whether the chart is as tall as the window allows. */
+  tall?: boolean;
   /** What is said when there is nothing to draw. */
   empty?: string;
 }
@@ -38,6 +41,7 @@ export class Chart {
   private readonly reset = h('button', { type: 'button', hidden: true, onclick: () => this.zoomTo(null) }, 'Reset zoom');
   private series: Series[] = [];
   private readonly hidden = new Set<string>();
+  private height = LEAST;
   private cursor: number | null = null;
   private log: boolean;
   private window = 1;
@@ -58,7 +62,7 @@ export class Chart {
         this.log = on;
         this.draw();
       }), h('label', { class: 'check' }, 'smoothing', window), this.reset,
-      h('button', { type: 'button', class: 'link', title: 'Save this chart as SVG', onclick: () => savePictures([this.svg], 'chart') }, 'Save'));
+      ...saveButtons(() => [this.svg], () => 'chart', 'this chart'));
     this.element = h('figure', { class: 'chart' }, h('figcaption', {}, title), this.legend, this.svg, this.readout, this.note, tools);
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.element);
@@ -87,7 +91,10 @@ export class Chart {
       if (from === null) return;
       const { x } = this.scales();
       if (Math.abs(x(from) - x(to)) > 12) this.zoomTo([Math.min(from, to), Math.max(from, to)]);
-      else this.point(event.clientX);
+      else {
+        this.point(event.clientX);
+        this.isolate(event.clientY);
+      }
     });
     this.svg.addEventListener('dblclick', () => this.zoomTo(null));
     this.svg.addEventListener('pointerleave', () => this.drag === null && this.move(null));
@@ -101,6 +108,20 @@ export class Chart {
       this.move(epochs[Math.min(Math.max(at + step, 0), epochs.length - 1)]);
       announce(this.readout.textContent ?? '');
     });
+  }
+
+  /** Shows the line that was clicked alone, or all again. */
+  private isolate(clientY: number): void {
+    const [{ y, floor }, top] = [this.scales(), this.svg.getBoundingClientRect().top];
+    const near = this.shown().map(({ name, points }) => {
+      const at = points.find(([x]) => x === this.cursor);
+      return { name, away: at ? Math.abs(y(Math.max(at[1], floor)) - (clientY - top)) : Infinity };
+    }).sort((a, b) => a.away - b.away)[0];
+    if (!near || near.away > 12) return;
+    const alone = this.shown().length === 1;
+    this.hidden.clear();
+    if (!alone) for (const { name } of this.series) if (name !== near.name) this.hidden.add(name);
+    this.draw();
   }
 
   private shown(): Series[] {
@@ -119,7 +140,7 @@ export class Chart {
     const [left, right] = x.domain();
     const lines = this.shown().map(({ points }) => points.flatMap(([at, y]) => (at >= left && at <= right ? [y] : [])));
     const values = lines.flat();
-    const upright: [number, number] = [HEIGHT - MARGIN.bottom, MARGIN.top];
+    const upright: [number, number] = [this.height - MARGIN.bottom, MARGIN.top];
     if (this.log) {
       const positive = values.filter((value) => value > 0);
       const y = scaleLog([Math.min(...positive, 1), Math.max(...positive, 1e-9)], upright).nice();
@@ -128,13 +149,15 @@ export class Chart {
     const { range, tight } = this.axes;
     if (range && !tight && !this.zoom) return { width, x, y: scaleLinear(range, upright), outside: 0, floor: -Infinity };
     const low = range ? bottom(lines) : 0;
-    const y = scaleLinear([low, range ? Math.max(...values, low + 1e-6) : top(lines)], upright).nice(5);
+    const y = scaleLinear([low, range ? Math.max(...values, low + 0.01) : top(lines)], upright).nice(5);
     const [from, to] = y.domain();
     return { width, x, y, outside: values.filter((value) => value < from || value > to).length, floor: -Infinity };
   }
 
   private draw(): void {
     const empty = this.series.length === 0;
+    if (this.axes.tall) this.height = Math.max(LEAST, Math.min(620, innerHeight - 330));
+    const HEIGHT = this.height;
     const { width, x, y, outside, floor } = this.scales();
     const svg = select(this.svg).attr('viewBox', `0 0 ${width} ${HEIGHT}`).attr('height', HEIGHT);
     svg.selectAll('*').remove();
@@ -194,7 +217,7 @@ export class Chart {
         if (!this.hidden.delete(name)) this.hidden.add(name);
         this.draw();
       };
-      const button = h('button', { type: 'button', class: 'entry', 'data-series': name, 'aria-pressed': String(!this.hidden.has(name)), title: `Show or hide ${name}`, onclick: toggle }, sample, name);
+      const button = h('button', { type: 'button', class: 'entry', 'data-series': name, 'aria-pressed': String(!this.hidden.has(name)), title: `Show or hide ${name}; click its line to see it alone`, onclick: toggle }, sample, name);
       return h('li', {}, button);
     }));
     if (focused !== undefined) [...this.legend.querySelectorAll('button')].find((button) => button.dataset.series === focused)?.focus();
@@ -227,7 +250,7 @@ export class Chart {
     }
     const { x } = this.scales();
     select(this.svg).select('.cursor').attr('visibility', cursor === null ? 'hidden' : 'visible')
-      .attr('x1', x(epoch)).attr('x2', x(epoch)).attr('y1', MARGIN.top).attr('y2', HEIGHT - MARGIN.bottom);
+      .attr('x1', x(epoch)).attr('x2', x(epoch)).attr('y1', MARGIN.top).attr('y2', this.height - MARGIN.bottom);
     const values = this.shown().flatMap(({ name, points }) => {
       const at = points.find(([x]) => x === epoch);
       return at ? [{ name, value: at[1] }] : [];

@@ -98,7 +98,7 @@ export const compare: View = async (root, parameters, context) => {
     });
     const known = runs.map((run) => ({ run, points: points(run) })).filter(({ points }) => points.length > 0);
     const without = runs.length - known.length;
-    status.textContent = `${known.length} run${known.length === 1 ? '' : 's'}${without ? `; ${without} without this measure` : ''}. Drag to zoom, double-click to reset; a legend entry hides its line.`;
+    status.textContent = `${known.length} run${known.length === 1 ? '' : 's'}${without ? `; ${without} without this measure` : ''}. Drag to zoom, double-click to reset; a legend entry hides its line, a click on a line hides the others.`;
     const series: Series[] = lines.value === 'runs'
       ? known.map(({ run, points }) => ({ name: run.name, model: run.model, points, best: measure.value === 'f1' ? run.best_epoch ?? undefined : undefined }))
       : names().flatMap((name) => {
@@ -108,7 +108,7 @@ export const compare: View = async (root, parameters, context) => {
           return mean.points.length ? [mean] : [];
         });
     chart?.destroy();
-    chart = new Chart(`${structureName(task.value)}: ${title}`, { across: 'epoch', up: title, range, tight: true, empty: 'none of these runs has this measure' });
+    chart = new Chart(`${structureName(task.value)}: ${title}`, { across: 'epoch', up: title, range, tight: true, tall: true, empty: 'none of these runs has this measure' });
     chart.element.classList.add('large');
     place.replaceChildren(chart.element);
     chart.show(series);

@@ -102,8 +102,8 @@ export function reconcile(parent: HTMLElement, elements: HTMLElement[]): void {
 }
 
 /** A file of this text, saved by the browser. */
-export function download(name: string, text: string, type = 'text/plain'): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export function download(name: string, content: BlobPart, type = 'text/plain'): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   h('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }

@@ -163,7 +163,7 @@ export class ForestView {
     const under = this.unders.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'beneath')
       .attr('font-size', Math.max(8, size * 0.62)).attr('y', radius * 1.55).text((node) => (cell >= READABLE ? picture.under?.[node] ?? '' : ''));
     const flip = this.flips.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'flip')
-      .attr('font-size', size * 0.9).attr('x', -radius * 1.15).attr('y', -radius * 0.75).text((node) => (picture.flipped?.has(node) ? '⇄' : ''));
+      .attr('font-size', Math.max(9, size * 0.9)).attr('x', -radius * 1.15).attr('y', -radius * 0.75).text((node) => (picture.flipped?.has(node) ? '⇄' : ''));
     const [first, second] = picture.names ?? ['u', 'v'];
     const role = (node: number) => (node === picture.picked || node === picture.u ? first : node === picture.v ? second : '');
     // A letter stands at the upper right, a word above.

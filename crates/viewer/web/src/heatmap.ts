@@ -6,6 +6,8 @@ import { h } from './dom';
 export class Heatmap {
   readonly element: HTMLDetailsElement;
   private readonly canvas = h('canvas', { class: 'heat-map', role: 'img' });
+  private readonly rows = h('div', { class: 'heat-rows' });
+  private readonly columns = h('div', { class: 'heat-columns' });
   private readonly readout = h('p', { class: 'readout' });
   private load: (() => Promise<StepDetails> | null) | null = null;
   private alpha: number[][] = [];
@@ -14,7 +16,7 @@ export class Heatmap {
   constructor(private readonly choose: (node: number) => void) {
     this.element = h('details', { class: 'heat-box', hidden: true },
       h('summary', {}, 'Attention α of all nodes'),
-      h('p', { class: 'quiet' }, 'Row i: how strongly node i is drawn to each node j. The background is 0, full colour is 1.'), this.canvas, this.readout);
+      h('p', { class: 'quiet' }, 'Row i: how strongly node i is drawn to each node j. The background is 0, full colour is 1.'), h('div', { class: 'heat-frame', 'aria-hidden': 'true' }, this.columns, this.rows, this.canvas), this.readout);
     this.element.addEventListener('toggle', () => this.draw());
     this.canvas.addEventListener('pointermove', (event) => this.read(event));
     this.canvas.addEventListener('click', (event) => {
@@ -57,6 +59,15 @@ export class Heatmap {
       image.data[at + 3] = 255;
     }));
     context.putImageData(image, 0, 0);
+    // Every so many nodes, so that numbers do not touch.
+    const every = [1, 2, 5, 10, 20, 50].find((step) => n / step <= 11) ?? 100;
+    for (const [ticks, side] of [[this.rows, 'top'], [this.columns, 'left']] as const) {
+      ticks.replaceChildren(...Array.from({ length: Math.ceil(n / every) }, (_, tick) => {
+        const label = h('span', {}, tick * every);
+        label.style[side] = `${(100 * (tick * every + 0.5)) / n}%`;
+        return label;
+      }));
+    }
     const sure = alpha.filter((row) => Math.max(...row) > 0.9).length;
     canvas.setAttribute('aria-label', `${n} × ${n} values of α; ${sure} of ${n} rows have one above 0.9`);
     this.readout.textContent = `${sure} of ${n} rows have an α above 0.9.`;

@@ -1,6 +1,7 @@
 /** A replay unrolled: where every pointer is after every step, and what is wrong with it. */
 
 import type { Replay, ReplayStep } from './api';
+import { type BinaryTree, binaryTree } from './binary-tree';
 
 /** The structure after `step` operations; at step 0 every node points to itself. */
 export interface Frame {
@@ -16,7 +17,28 @@ export interface Frame {
   modelVisited: Set<number> | null;
   /** Nodes whose pointer in the model is not the truth's. */
   wrong: Set<number>;
+  /** Left and right in the truth, for structures that tell them apart. */
+  tree: BinaryTree | null;
 }
+
+/** The further fields after a step, from those before it: new arrays for those that changed. */
+function moved(before: Map<string, number[]>, { truth }: ReplayStep): Map<string, number[]> {
+  const after = new Map(before);
+  for (const [name, moves] of Object.entries(truth.fields ?? {})) {
+    const values = before.get(name)?.slice() ?? [];
+    for (const [node, to] of moves) values[node] = to;
+    after.set(name, values);
+  }
+  return after;
+}
+
+/** Nil is written as the node itself, except in bits. */
+function tree(up: number[], fields: Map<string, number[]>): BinaryTree | null {
+  const nil = (values: number[]) => values.map((to, node) => (to === node ? null : to));
+  return fields.size ? binaryTree(new Map([['up', nil(up)], ...[...fields].map(([name, values]): [string, (number | null)[]] => [name, SIDES.includes(name) ? nil(values) : values])])) : null;
+}
+
+const SIDES = ['left', 'right'];
 
 export function unroll(replay: Replay): Frame[] {
   const self = Array.from({ length: replay.nodes }, (_, node) => node);
@@ -30,12 +52,18 @@ export function unroll(replay: Replay): Frame[] {
     truthVisited: new Set(),
     modelVisited: replay.has_masks ? new Set() : null,
     wrong: new Set(),
+    tree: null,
   }];
+  const names = new Set(replay.steps.flatMap(({ truth }) => Object.keys(truth.fields ?? {})));
+  let fields = new Map([...names, ...(names.size ? SIDES : [])].map((name) => [name, SIDES.includes(name) ? self : self.map(() => 0)]));
+  if (replay.task === 'lct' && names.size) fields.set('flip', fields.get('flip') ?? self.map(() => 0));
+  frames[0].tree = tree(self, fields);
   for (const [index, operation] of replay.steps.entries()) {
     const truth = frames[index].truth.slice();
     const model = frames[index].model.slice();
     for (const [node, to] of operation.truth.moved) truth[node] = to;
     for (const [node, to] of operation.model.moved) model[node] = to;
+    fields = moved(fields, operation);
     const compare = replay.pointers !== 'none';
     frames.push({
       step: index + 1,
@@ -47,6 +75,7 @@ export function unroll(replay: Replay): Frame[] {
       truthVisited: new Set(operation.truth.visited),
       modelVisited: operation.model.visited && new Set(operation.model.visited),
       wrong: new Set(compare ? self.filter((node) => truth[node] !== model[node]) : []),
+      tree: tree(truth, fields),
     });
   }
   return frames;
@@ -95,10 +124,14 @@ export function maskAccuracy(replay: Replay, frames: Frame[]): number[] | null {
   });
 }
 
-/** Whether two sets of pointers connect the same nodes, ignoring directions. */
-export function sameComponents(a: number[], b: number[]): boolean {
+/** How many nodes are connected to the very same nodes by both sets of pointers, ignoring directions. */
+export function rightSets(a: number[], b: number[]): number {
   const [x, y] = [components(a), components(b)];
-  return x.every((lowest, node) => lowest === y[node]);
+  const count = (keys: string[]) => keys.reduce((counts, key) => counts.set(key, (counts.get(key) ?? 0) + 1), new Map<string, number>());
+  // The same component: as large in one as in the other, and as what they share.
+  const [inX, inY, inBoth] = [x.map(String), y.map(String), x.map((lowest, node) => `${lowest} ${y[node]}`)];
+  const [sizeX, sizeY, sizeBoth] = [inX, inY, inBoth].map(count);
+  return x.filter((_, node) => sizeX.get(inX[node]) === sizeBoth.get(inBoth[node]) && sizeY.get(inY[node]) === sizeBoth.get(inBoth[node])).length;
 }
 
 /** For each node the lowest node it is connected to. */

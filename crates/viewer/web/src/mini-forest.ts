@@ -13,7 +13,7 @@ export class MiniForest {
   private sets: number[][] = [];
   private sides: Side[][] = [];
 
-  constructor(title: string, choose: (node: number) => void = () => {}) {
+  constructor(title: string, choose: (node: number) => void = () => {}, private readonly smallest = 12) {
     this.view = new ForestView(title, choose);
     this.element = this.view.element;
     this.observer = new ResizeObserver(() => this.last && this.show(this.last, false));
@@ -36,7 +36,7 @@ export class MiniForest {
     this.last = part;
     const [width, height] = this.view.room();
     if (width === 0) return;
-    const cell = Math.min(58, cellSize([...this.sets, part.pointers], width, height, 12, part.sides ? [...this.sides, part.sides] : []));
+    const cell = Math.min(58, cellSize([...this.sets, part.pointers], width, height, this.smallest, part.sides ? [...this.sides, part.sides] : []));
     const none = new Set<number>();
     const picture: Picture = {
       hasPointers: true, u: null, v: null, visited: null, heat: null, moved: none, wrong: none, truth: part.pointers, chosen: null, picked: null,

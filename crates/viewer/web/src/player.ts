@@ -49,7 +49,8 @@ export class Player {
       h('div', { class: 'buttons' }, previous, next, this.kind,
         h('button', { type: 'button', title: 'Presentation mode (f)', onclick: () => present(!presenting()) }, 'Present'),
         h('button', { type: 'button', title: 'Keys (?)', onclick: showKeys }, 'Keys')));
-    this.content = h('div', { hidden: true }, player, this.message, this.sentence, this.stage.element);
+    this.stage.bar.append(player, this.message);
+    this.content = h('div', { hidden: true }, this.sentence, this.stage.element);
     this.element = h('div', { class: 'replay' }, this.content);
     this.scrubber.addEventListener('input', () => this.go(Number(this.scrubber.value)));
     (this.keys ?? this.element).addEventListener('keydown', this.onKey);

@@ -39,5 +39,5 @@ for (const place of document.querySelectorAll<HTMLElement>('[data-replay]')) {
   const replay = data.replays[Number(place.dataset.replay)];
   const player = new Player(null);
   place.append(player.element);
-  player.load([{ title: 'Model', replay, frames: unroll(replay) }], 0);
+  player.load([{ title: 'Model', replay, frames: unroll(replay) }]);
 }

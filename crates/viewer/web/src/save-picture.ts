@@ -1,12 +1,20 @@
-/** Pictures of the page as SVG files that need no style sheet. */
+/** Pictures of the page as files: SVG that needs no style sheet, or PNG. */
 
-import { download, svg } from './dom';
+import { download, h, svg } from './dom';
 
 const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'stroke-linecap', 'opacity', 'visibility', 'font-family', 'font-size', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline', 'paint-order'];
 const GAP = 16;
+/** Pixels of a PNG for each of the page's. */
+const SCALE = 2;
+
+/** Two buttons that save what `pictures` finds, under the name that `name` gives. */
+export function saveButtons(pictures: () => Iterable<SVGElement>, name: () => string, what: string): HTMLElement[] {
+  const button = (kind: 'svg' | 'png') => h('button', { type: 'button', title: `Save ${what} as ${kind.toUpperCase()}`, onclick: () => savePictures(pictures(), name(), kind) }, kind.toUpperCase());
+  return [button('svg'), button('png')];
+}
 
 /** Saves pictures side by side, as they look now. */
-export function savePictures(pictures: Iterable<SVGElement>, name: string): void {
+async function savePictures(pictures: Iterable<SVGElement>, name: string, kind: 'svg' | 'png'): Promise<void> {
   const all = [...pictures];
   const sizes = all.map((picture) => picture.getBoundingClientRect());
   const width = sizes.reduce((sum, { width }) => sum + width + GAP, -GAP);
@@ -25,5 +33,17 @@ export function savePictures(pictures: Iterable<SVGElement>, name: string): void
     whole.append(copy);
     x += sizes[index].width + GAP;
   });
-  download(`${name}.svg`, new XMLSerializer().serializeToString(whole), 'image/svg+xml');
+  const text = new XMLSerializer().serializeToString(whole);
+  if (kind === 'svg') return download(`${name}.svg`, text, 'image/svg+xml');
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = h('canvas', {});
+  [canvas.width, canvas.height] = [SCALE * width, SCALE * height];
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.fillStyle = getComputedStyle(document.body).backgroundColor;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => blob && download(`${name}.png`, blob, 'image/png'));
 }

@@ -1,16 +1,18 @@
 /** Truth and one or two models side by side, with the legend and the details of a chosen node. */
 
 import type * as api from './api';
+import type { Side } from './binary-tree';
 import { checkbox, h } from './dom';
 import { ASPECT, MARGIN, SMALLEST, cellSize, place } from './forest';
 import { ForestView, type Picture } from './forest-view';
 import { GraphView } from './graph-view';
 import { Heatmap } from './heatmap';
-import { type Frame, sameComponents } from './history';
+import { type Frame, rightSets } from './history';
 import { inspect } from './inspector';
 import { legend } from './legend';
+import { MiniForest } from './mini-forest';
 import { sigmoid } from './probability';
-import { savePictures } from './save-picture';
+import { saveButtons } from './save-picture';
 import { Scrolling } from './scrolling';
 
 /** A model's rollout, and how to ask for more about it. */
@@ -23,6 +25,10 @@ export interface Lane {
 }
 
 const ZOOM = 1.25;
+/** Keys, flips and the represented tree are drawn up to this many nodes. */
+const MOST_IN_DETAIL = 64;
+/** Pictures narrower than this, on a phone, are not scrolled sideways. */
+const NARROW = 400;
 
 export class Stage {
   readonly element: HTMLElement;
@@ -34,6 +40,9 @@ export class Stage {
   private readonly heatmap = new Heatmap((node) => this.choose(node, 0));
   private readonly heatBox: HTMLElement;
   private readonly graph = new GraphView();
+  /** What a link/cut tree stands for. */
+  private readonly represented = new MiniForest('The tree it represents', (node) => this.choose(node, 0), SMALLEST);
+  private readonly words = h('p', { class: 'quiet note' });
   private readonly observer: ResizeObserver;
   private readonly scrolling = new Scrolling((factor) => this.zoomBy(factor));
   private lanes: Lane[] = [];
@@ -49,6 +58,13 @@ export class Stage {
   private picked: number | null = null;
   private asked = 0;
   private heat: (number[] | null)[] = [];
+  private ranks: string[] = [];
+  /** Whether binary trees are drawn in order, which takes room. */
+  private inOrder = true;
+  private legend: string[] = [];
+
+  /** Under the pictures: where the player has its controls. */
+  readonly bar = h('div', {});
 
   /** `click` is told which node was clicked, and says whether that was for its own purposes. */
   constructor(private readonly click: (node: number) => boolean = () => false) {
@@ -58,14 +74,17 @@ export class Stage {
       button('Zoom out', '−', () => this.zoomBy(1 / ZOOM)), button('Zoom in', '+', () => this.zoomBy(ZOOM)),
       h('button', { type: 'button', title: 'Fit everything into the picture', onclick: () => this.fit(true) }, 'Fit'),
       h('button', { type: 'button', title: 'Labels large enough to read', onclick: () => this.fit(false) }, 'Readable'),
-      h('button', { type: 'button', title: 'Save these pictures as SVG', onclick: () => savePictures(this.forests.querySelectorAll('svg'), `step-${this.at}`) }, 'Save'),
+      ...saveButtons(() => this.element.querySelectorAll<SVGSVGElement>('.forest:not([hidden]) svg'), () => `step-${this.at}`, 'these pictures'),
       checkbox('Follow u and v', true, (on) => {
         this.follow = on;
         this.draw(false);
       }), this.heatBox);
     this.element = h('div', { class: 'stage' },
-      h('div', { class: 'stage-main' }, tools, this.forests),
-      h('div', { class: 'aside' }, this.validity, this.graph.element, this.inspector, this.heatmap.element, legend()));
+      h('div', { class: 'stage-main' }, tools, this.forests, this.bar),
+      h('div', { class: 'aside' }, this.validity, this.graph.element, this.represented.element, this.words, this.inspector, this.heatmap.element, legend()));
+    this.represented.element.classList.add('represented');
+    this.element.addEventListener('pointerover', (event) => this.link((event.target as Element).closest('[data-node]')));
+    this.element.addEventListener('pointerleave', () => this.link(null));
     this.forests.append(this.truth.element);
     this.scrolling.add(this.truth.box);
     this.observer = new ResizeObserver(() => {
@@ -78,6 +97,7 @@ export class Stage {
 
   destroy(): void {
     this.observer.disconnect();
+    this.represented.destroy();
     this.asked++;
   }
 
@@ -106,6 +126,14 @@ export class Stage {
     });
     this.heatBox.hidden = !lanes.some(({ replay, step }) => hasProbabilities(replay) && step);
     this.graph.load(first.replay);
+    this.ranks = first.replay.compares && this.detailed() ? ranks(first.replay.priorities) : [];
+    const trees = first.frames.flatMap(({ tree }) => (tree?.represented && this.detailed() ? [tree.represented] : []));
+    this.represented.element.hidden = trees.length === 0;
+    this.represented.prepare(trees);
+    const words = [];
+    if (this.ranks.length) words.push('Under each node: the rank of its priority, 1 is the least.');
+    if (trees.length) words.push('Solid lines lead to parents in a splay tree, which is a path of the represented tree; dashed ones to path-parents. ⇄ marks a pending flip.');
+    this.legend = words;
     this.measure();
   }
 
@@ -139,21 +167,31 @@ export class Stage {
     const [width, height] = this.truth.room();
     if (width === 0 || this.lanes.length === 0) return;
     const sets = this.lanes.flatMap(({ frames, replay }) => frames.flatMap(({ truth, model }) => (replay.pointers === 'none' ? [truth] : [truth, model])));
-    this.cell = cellSize(sets, width, height, this.fits ? 5 : SMALLEST);
+    const limit = (width < NARROW ? width : 2 * width) / SMALLEST;
+    this.inOrder = true;
+    this.inOrder = this.detailed() && this.lanes.every(({ frames }) => frames.every((frame) => !frame.tree || [frame.truth, frame.model].every((pointers) => place(pointers, limit, this.shape(frame, pointers).sides).width <= limit)));
+    const missing = this.lanes[0].frames[0].tree && !this.inOrder ? ['There is no room to draw children in order.'] : [];
+    this.words.textContent = [...this.legend, ...missing].join(' ');
+    const sides = this.lanes.flatMap(({ frames, replay }) => frames.flatMap((frame) => {
+      const of = (pointers: number[]) => this.shape(frame, pointers).sides as Side[];
+      return replay.pointers === 'none' ? [of(frame.truth)] : [of(frame.truth), of(frame.model)];
+    }));
+    this.cell = cellSize(sets, width, height, this.fits ? 5 : SMALLEST, sides);
     this.columns = Math.floor((width - 2 * MARGIN) / this.cell);
   }
 
   private draw(animate: boolean): void {
     if (this.cell === 0 || this.lanes.length === 0) return;
-    const { truth, operation, truthVisited, truthMoved } = this.lanes[0].frames[this.at];
-    const common = { u: operation?.u ?? null, v: operation?.v ?? null, truth, chosen: this.chosen, picked: this.picked, columns: this.columns };
+    const first = this.lanes[0].frames[this.at];
+    const { truth, operation, truthVisited, truthMoved, tree } = first;
+    const common = { u: operation?.u ?? null, v: operation?.v ?? null, truth, chosen: this.chosen, picked: this.picked, columns: this.columns, under: this.ranks };
     const none = new Set<number>();
     const pictures: Omit<Picture, 'cell'>[] = [
-      { ...common, hasPointers: true, pointers: truth, visited: truthVisited, heat: null, moved: truthMoved, wrong: none },
+      { ...common, ...this.shape(first, truth), flipped: this.detailed() ? tree?.flipped : undefined, hasPointers: true, pointers: truth, visited: truthVisited, heat: null, moved: truthMoved, wrong: none },
       ...this.lanes.map(({ frames, replay }, index) => {
         const frame = frames[this.at];
         const heat = this.coloured ? this.heat[index] ?? null : null;
-        return { ...common, hasPointers: replay.pointers !== 'none', pointers: frame.model, visited: frame.modelVisited, heat, moved: frame.modelMoved, wrong: frame.wrong };
+        return { ...common, ...this.shape(frame, replay.pointers === 'none' ? truth : frame.model), hasPointers: replay.pointers !== 'none', pointers: frame.model, visited: frame.modelVisited, heat, moved: frame.modelMoved, wrong: frame.wrong };
       }),
     ];
     const views = [this.truth, ...this.models];
@@ -163,6 +201,7 @@ export class Stage {
     for (const picture of pictures) picture.columns = columns;
     views.forEach((view, index) => view.layOut(pictures[index]));
     views.forEach((view, index) => view.show({ ...pictures[index], cell }, animate));
+    if (tree?.represented && this.detailed()) this.represented.show({ u: common.u, v: common.v, pointers: tree.represented, chosen: this.chosen }, animate);
     if (this.follow && operands.length) this.scrolling.quietly(() => views.forEach((view) => view.reveal(operands, cell)));
     this.judge();
   }
@@ -171,8 +210,8 @@ export class Stage {
   private holding([u, v]: number[], pictures: Omit<Picture, 'cell'>[], cell: number): [number, number] {
     const [width, height] = this.truth.room();
     let { columns } = this;
-    const fits = () => pictures.every(({ pointers, hasPointers, truth }) => {
-      const { x, y } = place(hasPointers ? pointers : truth, columns);
+    const fits = () => pictures.every(({ pointers, hasPointers, truth, sides }) => {
+      const { x, y } = place(hasPointers ? pointers : truth, columns, sides);
       return (Math.abs(x[u] - x[v]) + 1.2) * cell <= width && (Math.abs(y[u] - y[v]) + 1.1) * cell * ASPECT <= height;
     });
     while (cell > 4 && !fits()) {
@@ -182,16 +221,35 @@ export class Stage {
     return [cell, columns];
   }
 
+  private detailed(): boolean {
+    return this.lanes[0].replay.nodes <= MOST_IN_DETAIL;
+  }
+
+  /** Which child each node is, as far as its pointer is the truth's, and which pointers are path-parents. */
+  private shape({ tree, truth }: Frame, pointers: number[]): Pick<Picture, 'sides' | 'pathParents'> {
+    if (!tree || !this.inOrder) return { pathParents: tree?.pathParents };
+    const right = (node: number) => pointers[node] === truth[node];
+    return { sides: tree.sides.map((side, node) => (right(node) ? side : null)), pathParents: new Set([...tree.pathParents].filter(right)) };
+  }
+
+  /** Marks a node in all pictures. */
+  private link(node: Element | null): void {
+    this.element.querySelectorAll('.linked').forEach((other) => other.classList.remove('linked'));
+    const name = node?.getAttribute('data-node') ?? null;
+    if (name !== null) this.element.querySelectorAll(`[data-node="${name}"]`).forEach((other) => other.classList.add('linked'));
+  }
+
   /** How many pointers are right, and whether the components are. */
   private judge(): void {
     this.validity.replaceChildren(...this.lanes.map(({ replay, frames, title }) => {
       const frame = frames[this.at];
       const name = this.lanes.length > 1 ? `${title}: ` : '';
       if (replay.pointers === 'none') return h('p', {}, `${name}this model has no pointers to compare.`);
-      const same = sameComponents(frame.truth, frame.model);
+      const sets = rightSets(frame.truth, frame.model);
       const right = replay.nodes - frame.wrong.size;
       return h('p', {}, `${name}${frame.wrong.size === 0 ? 'all' : `${right} of ${replay.nodes}`} pointers are right; `,
-        h('span', { class: same ? 'mark right' : 'mark bad' }, same ? '✓ connected components are right' : '✗ connected components differ from the truth'));
+        sets === replay.nodes ? h('span', { class: 'mark right' }, '✓ connected components are right')
+          : h('span', { class: 'mark bad' }, `✗ ${sets} of ${replay.nodes} nodes are in the right component`));
     }));
   }
 
@@ -243,6 +301,14 @@ export class Stage {
     this.heat = all.map((one) => one?.mask_logits?.map((logit) => sigmoid(-logit)) ?? null);
     this.draw(false);
   }
+}
+
+/** The place of each node in ascending order of priority, from 1. */
+function ranks(priorities: number[]): string[] {
+  const order = priorities.map((_, node) => node).sort((a, b) => priorities[a] - priorities[b]);
+  const rank = new Array<string>(order.length);
+  order.forEach((node, place) => { rank[node] = String(place + 1); });
+  return rank;
 }
 
 /** Whether masks have probabilities: those of a machine are just there. */

@@ -10,8 +10,9 @@ export function verdict(lanes: Lane[], step: number): (Node | string)[] {
   if (!operation) return ['Before the first operation: every node points to itself.'];
   const { operation: name, answers } = first.replay;
   const { u, v, truth } = operation;
+  const kind = first.replay.kinds?.find((one) => one.name === operation.kind);
   return [
-    h('code', {}, `${name}(${u}, ${v})`), ' ',
+    h('code', {}, `${kind?.name ?? name}(${kind?.operands === 1 ? u : `${u}, ${v}`})`), ' ',
     h('span', {}, 'truth: ', h('b', {}, answers[truth.answer]), ` (${truth.answer});`), ' ',
     ...lanes.flatMap(({ frames, title }) => {
       const model = frames[step].operation?.model;

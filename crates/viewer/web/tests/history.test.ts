@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Move, Replay } from '../src/api';
-import { components, nextMistake, sameComponents, unroll } from '../src/history';
+import { components, nextMistake, rightSets, unroll } from '../src/history';
 
 const step = (u: number, v: number, answers: [0 | 1, 0 | 1], truth: Move[], model: Move[], visited: [number[], number[]]) => ({
   u,
@@ -41,6 +41,20 @@ test('mistakes are found by kind', () => {
   assert.equal(nextMistake(frames, 0, 'mask'), 3);
 });
 
+test('left, right and flips are unrolled: sides as pointed to, and the tree that is represented', () => {
+  const one = (fields: Record<string, Move[]>, truth: Move[]) => {
+    const it = step(0, 1, [0, 0], truth, truth, [[0, 1], [0, 1]]);
+    return { ...it, truth: { ...it.truth, fields } };
+  };
+  // 1 becomes the left child of 0, which hangs from 2 by a path-parent; then the flip of 0.
+  const frames = unroll({ ...replay, task: 'lct', steps: [one({ left: [[0, 1]] }, [[1, 0], [0, 2]]), one({ flip: [[0, 1]] }, [])] });
+  assert.deepEqual(frames[0].tree?.sides, [null, null, null]);
+  assert.deepEqual([frames[1].tree?.sides, [...frames[1].tree!.pathParents]], [[null, 'left', null], [0]]);
+  assert.deepEqual(frames[1].tree?.represented, [1, 2, 2]);
+  assert.deepEqual([frames[2].tree?.represented, [...frames[2].tree!.flipped]], [[2, 0, 2], [0]]);
+  assert.equal(unroll(replay)[1].tree, null);
+});
+
 test('a model without pointers has no wrong ones', () => {
   const frames = unroll({ ...replay, pointers: 'none' });
   assert.ok(frames.every(({ wrong }) => wrong.size === 0));
@@ -48,7 +62,8 @@ test('a model without pointers has no wrong ones', () => {
 
 test('components ignore directions and circles', () => {
   assert.deepEqual(components([1, 2, 0, 3, 3]), [0, 0, 0, 3, 3]);
-  assert.ok(sameComponents([1, 1, 1], [0, 0, 1]));
-  assert.ok(sameComponents([1, 0], [1, 1]));
-  assert.ok(!sameComponents([0, 1], [1, 1]));
+  assert.equal(rightSets([1, 1, 1], [0, 0, 1]), 3);
+  assert.equal(rightSets([1, 0], [1, 1]), 2);
+  assert.equal(rightSets([0, 1], [1, 1]), 0);
+  assert.equal(rightSets([0, 0, 2, 2], [0, 0, 2, 3]), 2);
 });

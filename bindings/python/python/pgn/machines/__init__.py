@@ -52,8 +52,10 @@ from typing import Any, Literal, SupportsIndex
 
 from pgn import _files, _native, _progress
 from pgn._arrays import whole
+from pgn._loggers import LoggerName, Tracker
 from pgn._model import BUILT_IN
-from pgn._train import STOP, Progress
+from pgn._train import STOP, Progress, told
+from pgn.machines._code import Code, Inferred, Watched, code
 from pgn.machines._declared import Declared, registered
 from pgn.machines._machine import (
     Certificate,
@@ -75,7 +77,9 @@ from pgn.machines._program import (
 __all__ = [
     "BUILT_IN",
     "Certificate",
+    "Code",
     "Halt",
+    "Inferred",
     "Machine",
     "Memory",
     "Node",
@@ -84,6 +88,9 @@ __all__ = [
     "Program",
     "Refused",
     "State",
+    "Watched",
+    "code",
+    "infer",
     "load",
     "train",
 ]
@@ -100,6 +107,7 @@ def train(
     on_interrupt: Literal["raise", "return"] = "raise",
     patience: SupportsIndex | None = None,
     progress: bool | None = None,
+    logger: LoggerName | None = None,
     **settings: Any,
 ) -> Machine:
     """Trains a machine: a built-in program by name (``"dsu"``, ``"lct"``, ``"forest"``,
@@ -110,13 +118,14 @@ def train(
     Certificate(program='dsu', certified=True, proved=True, views=21)
 
     ``callback`` (told after every step), :data:`pgn.STOP`, ``on_interrupt``, ``patience``,
-    ``progress`` and ``out`` are as in :func:`pgn.train`. Other keywords are those of the run's ``config.toml`` (``learning_rate``,
-    ``batch``, ``data``, ``network``…).
+    ``progress``, ``logger`` and ``out`` are as in :func:`pgn.train`. Other keywords are those of the
+    run's ``config.toml`` (``learning_rate``, ``batch``, ``data``, ``network``…).
     """
     named = isinstance(program, str)
     native = None if named else registered(program)
     given: dict[str, Any] = {"model": "pgn-machine", "seed": whole("seed", seed)}
-    given["task"] = program if named else Declared(program).name
+    ordinary = isinstance(program, Code)
+    given["task"] = program if named else program.name if ordinary else Declared(program).name
     if epochs is not None:
         given["epochs"] = whole("epochs", epochs)
     if patience is not None:
@@ -126,10 +135,15 @@ def train(
 
         shown = _progress.Shown(f"{given['task']} pgn-machine", _progress.choose(progress))
 
-        def observe(*told: Any) -> bool:
-            now = Progress(*told)
+        tracker = Tracker(logger, shown.title, {**given, **settings}, out is not None)
+
+        def observe(*values: Any) -> bool:
+            now = told(*values)
             shown(now.epoch, now.epochs, now.loss, None, now.best_f1)
-            return now.loss is not None and callback is not None and callback(now) is STOP
+            if now.loss is None:
+                return False
+            tracker(now)
+            return callback is not None and callback(now) is STOP
 
         note = None if named else _files.check_structure(directory, program)
         try:
@@ -139,10 +153,26 @@ def train(
             )
         finally:
             shown.close()
+            tracker.finish()
             if note is not None and (directory / "config.toml").is_file():
                 _files.write(directory / _files.STRUCTURE, note.encode())
         own = None if named else program
         return Machine(read(directory), _native.Machine(directory, native), own)
+
+
+def infer(code: Code) -> Inferred:
+    """Infers a program of micro-steps from ordinary code, and clauses that prove it.
+
+    >>> @pgn.machines.code(pointers=["next"])
+    ... def last(memory, x) -> int:
+    ...     while memory.next(x) is not None:
+    ...         x = memory.next(x)
+    ...     return x
+    >>> print(pgn.machines.infer(last).picture)
+    """
+    native = registered(code)
+    assert native is not None
+    return Inferred(code, native)
 
 
 def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:

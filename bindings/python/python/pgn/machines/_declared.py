@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pgn import _native
+from pgn.machines._code import Code
 from pgn.machines._program import Halt, Node
 
 
@@ -209,4 +210,6 @@ def _ending(halt: Halt) -> tuple[str, str]:
 
 def registered(program: Any) -> _native.Registered | None:
     """Makes a program known by its name; ``None`` for one that is built in."""
+    if isinstance(program, Code):
+        return _native.Registered.infer(program)
     return None if program is None else _native.Registered(Declared(program))

@@ -27,18 +27,23 @@ class Memory(Protocol):
 
     def register(self, name: str) -> int | None:
         """The node in a register, or ``None`` for nil."""
+        ...
 
     def pointer(self, node: int | None, field: str) -> int | None:
         """A pointer field of a node. The program is undefined where the node is nil."""
+        ...
 
     def bit(self, node: int | None, name: str) -> bool:
         """A bit of a node."""
+        ...
 
     def less(self, a: int | None, b: int | None) -> bool:
         """Whether the key of ``a`` is less than that of ``b``."""
+        ...
 
     def control(self, name: str) -> str:
         """A field of the controller."""
+        ...
 
     def set_register(self, name: str, to: int | None) -> None:
         """Writes a register."""

@@ -4,7 +4,7 @@ import * as api from '../api';
 import { announce, choice, h, notice } from '../dom';
 import { type Film, FilmView, STAGES, tellNode } from '../film';
 import { unroll } from '../history';
-import { savePictures } from '../save-picture';
+import { saveButtons } from '../save-picture';
 import { type Scene, frame } from './scene';
 
 /** A test sequence, and an operation in it that moves some pointers, all of them rightly. */
@@ -24,6 +24,8 @@ export function filmScene(): Scene {
   let number = FIRST;
   let timer: number | undefined;
   const guessed = new Set<number>();
+  /** Where somebody expects the pointer of `subject` to go. */
+  let aimed: number | null = null;
   const trouble = h('div');
   const task = choice([['dsu-free', 'disjoint-set union'], ['lct-free', 'link/cut tree']], 'dsu-free', { 'aria-label': 'Data structure', onchange: () => load() });
   const button = (label: string, text: string, act: () => void) => h('button', { type: 'button', 'aria-label': label, title: label, onclick: act }, text);
@@ -40,10 +42,10 @@ export function filmScene(): Scene {
     chosen = node;
     inspect();
   }, (node) => {
-    // Once the masks are shown there is nothing left to predict.
-    if (stageNow() >= 4 || !film) return;
-    if (!guessed.delete(node)) guessed.add(node);
-    view.mark(guessed);
+    // Until the masks are shown, who is visited; until attention is, where a pointer goes.
+    if (stageNow() > 4 || !film) return;
+    if (stageNow() === 4) aimed = aimed === node ? null : node;
+    else if (!guessed.delete(node)) guessed.add(node);
     show();
   });
   const element = frame(2, 'One operation, from inside', [
@@ -51,7 +53,7 @@ export function filmScene(): Scene {
   ], h('div', { class: 'controls' }, task, back, counter, forward), trouble,
   h('div', { class: 'film-parts' }, view.element,
     h('div', { class: 'film-text' }, h('div', { class: 'film-stages', role: 'group', 'aria-label': 'Stages' }, ...stages), equation, sentence, guess, inspected)),
-  h('div', { class: 'steps' }, play, slider, h('button', { type: 'button', title: 'Save this picture as SVG', onclick: () => savePictures(view.element.querySelectorAll('svg'), 'operation') }, 'Save')),
+  h('div', { class: 'steps' }, play, slider, ...saveButtons(() => view.element.querySelectorAll('svg'), () => 'operation', 'this picture')),
   h('div', { class: 'film-why' }, h('h3', {}, 'Why pointers?'),
     h('p', {}, 'A network without pointers would have to remember in 32 numbers for each node which tree it is in, for any number of nodes, and every node would have to hear every other. Pointers keep this outside of the network, exactly; an operation needs only the nodes on two paths, however large n is.'),
     h('p', {}, 'The network is ', h('code', {}, 'pgn-free'), '; latent states and messages are computed by the reference implementation of the equations, on the pointers of the rollout.')));
@@ -73,9 +75,14 @@ export function filmScene(): Scene {
     const { visited } = film;
     const truly = new Set(film.step.truth.visited);
     const hits = (nodes: Set<number>) => [...nodes].filter((node) => truly.has(node)).length;
-    guess.textContent = stageNow() < 4
-      ? 'Predict first: click the nodes that you expect the operation to visit.'
-      : `The data structure visits ${truly.size} nodes. The network found ${hits(visited)} of them${visited.size > hits(visited) ? ` and ${visited.size - hits(visited)} more` : ''}${guessed.size ? `; you found ${hits(guessed)}${guessed.size > hits(guessed) ? ` and ${guessed.size - hits(guessed)} more` : ''}` : ''}.`;
+    view.mark(stageNow() < 4 ? guessed : new Set(aimed === null ? [] : [aimed]));
+    const subject = film.step.truth.moved[0]?.[0] ?? film.step.u;
+    const to = (node: number) => (node === subject ? 'itself' : node);
+    const found = `The data structure visits ${truly.size} nodes. The network found ${hits(visited)} of them${visited.size > hits(visited) ? ` and ${visited.size - hits(visited)} more` : ''}${guessed.size ? `; you found ${hits(guessed)}${guessed.size > hits(guessed) ? ` and ${guessed.size - hits(guessed)} more` : ''}` : ''}.`;
+    guess.textContent = stageNow() < 4 ? 'Predict first: click the nodes that you expect the operation to visit.'
+      : stageNow() === 4 ? `${found} Predict the next: click the node that node ${subject} will point to.`
+        : stageNow() === 5 ? found
+          : `Node ${subject} now points to ${to(film.truth[subject])} in the data structure. The network aims it at ${to(film.after[subject])}${aimed === null ? '' : `; you said ${to(aimed)}`}.`;
     inspect();
   };
   const seek = (at: number) => {
@@ -131,6 +138,7 @@ export function filmScene(): Scene {
       [back.disabled, forward.disabled] = [step === 1, step === steps.length];
       chosen = film.step.u;
       guessed.clear();
+      aimed = null;
       trouble.replaceChildren();
       view.load(film);
       show();

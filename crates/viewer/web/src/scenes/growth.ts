@@ -6,7 +6,7 @@ import { choice, h, notice, percent, score } from '../dom';
 import { type Scene, frame } from './scene';
 
 /** Remarks on models in the tables. */
-const REMARKS: Record<string, string> = { pgn: 'the paper’s', 'pgn-free': 'trained freely', 'pgn-machine': 'certified', 'pgn-exact': 'iterated' };
+const REMARKS: Record<string, string> = { pgn: 'the paper’s', 'pgn-free': 'trained freely', 'pgn-free-2': 'two layers', 'pgn-machine': 'proved', 'pgn-exact': 'iterated' };
 
 type Value = (test: api.TestScores) => number | undefined;
 
@@ -27,7 +27,7 @@ export function growthScene(): Scene {
     ['The networks were trained on 20 nodes only. The tables show how much each gets right on test sequences with up to ten times as many nodes, and what one gets without any network.'],
     ['The answers of the paper’s ', h('code', {}, 'pgn'), ' lose little as n grows, but compare them with the baselines: on the link/cut tree with 200 nodes, always answering 0 is right nearly as often. Its pointers drift from the true ones, because nothing corrects the network while it runs.'],
     [h('code', {}, 'pgn-free'), ' is the same network, but in training it reads its own masks and pointers instead of the true ones, so it learns to live with its errors.'],
-    [h('code', {}, 'pgn-exact'), ' repeats its messages within each operation until nothing changes. On structures without hidden state it makes no mistake at any of these sizes. ', h('code', {}, 'pgn-machine'), ' executes the algorithm itself, micro-step by micro-step, and is certified for every n.'],
+    [h('code', {}, 'pgn-exact'), ' repeats its messages within each operation until nothing changes. On structures without hidden state it makes no mistake at any of these sizes. ', h('code', {}, 'pgn-machine'), ' executes the algorithm itself, micro-step by micro-step, and is proved for every n.'],
     ['Every model is on the ', h('a', { href: '#/runs' }, 'Runs'), ' page; ', h('a', { href: '#/rollout?model=built-in:dsu-free&nodes=100' }, 'watch one at n = 100'), ', or ', h('a', { href: '#/playground' }, 'try operations of your own'), '.'],
   ], h('div', { class: 'controls' }, measure), tables);
 

@@ -3,6 +3,7 @@
 import * as api from '../api';
 import { choice, h, notice } from '../dom';
 import type { Pair } from '../edits';
+import type { Picture } from '../forest-view';
 import { MicroPlayer } from '../micro-player';
 import { MiniForest } from '../mini-forest';
 import { type Scene, frame, rollOut } from './scene';
@@ -14,6 +15,7 @@ export function structureScene(): Scene {
   let operations = START.slice();
   let picked: number | null = null;
   let asked = 0;
+  let drawn: Partial<Picture> = {};
   let pointers = Array.from({ length: NODES }, (_, node) => node);
   const task = choice([['dsu', 'disjoint-set union'], ['lct', 'link/cut tree']], 'dsu', { 'aria-label': 'Data structure', onchange: () => update() });
   const sentence = h('p', { class: 'verdict' }, 'Click two nodes.');
@@ -33,7 +35,7 @@ export function structureScene(): Scene {
   const click = (node: number) => {
     if (picked === null || picked === node) {
       picked = picked === node ? null : node;
-      forest.show({ pointers, picked }, false);
+      forest.show({ ...drawn, pointers, picked }, false);
       return;
     }
     operations = [...operations, [picked, node]];
@@ -51,7 +53,9 @@ export function structureScene(): Scene {
       trouble.replaceChildren();
       const last = frames[frames.length - 1];
       pointers = last.truth;
-      forest.show({ pointers, u: last.operation?.u ?? null, v: last.operation?.v ?? null, visited: last.truthVisited, moved: last.truthMoved, picked });
+      const { sides, pathParents, flipped } = last.tree ?? {};
+      drawn = { sides, pathParents, flipped };
+      forest.show({ ...drawn, pointers, u: last.operation?.u ?? null, v: last.operation?.v ?? null, visited: last.truthVisited, moved: last.truthMoved, picked });
       const { operation, answers } = replay;
       sentence.replaceChildren(...(last.operation
         ? [h('code', {}, `${operation}(${last.operation.u}, ${last.operation.v})`), `: ${answers[last.operation.truth.answer]} (${last.operation.truth.answer}).`]

@@ -73,6 +73,12 @@ test('one operation as a film: every stage tells what the model computed', async
   const visited = await scene.locator('.film-node.visited').evaluateAll((nodes) => nodes.map((node) => Number(node.dataset.node)));
   assert.deepEqual(visited, step.model.visited);
   await scene.getByText(`The data structure visits ${step.truth.visited.length} nodes. The network found ${visited.length} of them; you found 1 and 1 more.`).waitFor();
+  // Another guess, where a pointer goes.
+  const [subject, target] = step.truth.moved[0];
+  await scene.getByText(`click the node that node ${subject} will point to`).waitFor();
+  await scene.locator('.film-node').nth(target).locator('.body').click();
+  await stage('Pointers').click();
+  await scene.getByText(`Node ${subject} now points to ${target} in the data structure. The network aims it at ${target}; you said ${target}.`).waitFor();
   await stage('Attention').click();
   assert.ok(await scene.locator('.beam').count() >= step.model.moved.length);
   // Numbers on hover: the strongest candidate is where the pointer goes.
@@ -102,17 +108,17 @@ test('what happens as n grows, next to what one gets without a network', async (
   const all = await s.ask('/api/runs');
   const rows = (index) => scene.locator('table').nth(index).locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
   const names = async (index) => (await rows(index)).map(([name]) => name);
-  assert.deepEqual(await names(1), ['pgn the paper’s', 'pgn-free trained freely', 'pgn-machine certified', 'always answer 0', 'always answer 1']);
+  assert.deepEqual(await names(1), ['pgn the paper’s', 'pgn-free trained freely', 'pgn-free-2 two layers', 'pgn-machine proved', 'always answer 0', 'always answer 1']);
   const lct = all.find(({ id }) => id === 'built-in:lct').test.find(({ nodes }) => nodes === 200);
   const table = await rows(1);
   assert.equal(table[0][4], `${Math.round(100 * lct.accuracy)}%`);
-  assert.equal(table[3][4], `${Math.round(100 * (1 - lct.answers_1))}%`);
+  assert.equal(table[4][4], `${Math.round(100 * (1 - lct.answers_1))}%`);
   const measure = scene.getByRole('combobox', { name: 'What is compared' });
   for (const [name, baselines] of [['f1', ['always answer 1', 'counting']], ['pointers', ['every node points to itself']], ['masks', ['no node is visited']]]) {
     await measure.selectOption(name);
-    assert.deepEqual((await names(1)).slice(3), baselines);
+    assert.deepEqual((await names(1)).slice(4), baselines);
   }
-  assert.equal((await rows(1))[3][4], `${Math.round(100 * lct.trivial.never_visit)}%`);
+  assert.equal((await rows(1))[4][4], `${Math.round(100 * lct.trivial.never_visit)}%`);
 });
 
 test('every scene has an address; a lecture shows one at a time', async (t) => {

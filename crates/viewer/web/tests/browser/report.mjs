@@ -32,7 +32,7 @@ async function openReport(t, options = {}) {
   page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
   page.on('request', (request) => !request.url().startsWith(address) && !request.url().startsWith('data:') && troubles.push(`went to ${request.url()}`));
   await page.goto(address);
-  await page.locator('.replay .counter').first().getByText('step 0 of 30').waitFor();
+  await page.locator('.replay .counter').first().getByText(/^step \d+ of 30/).waitFor();
   t.after(async () => {
     await context.close();
     assert.deepEqual(troubles, []);
@@ -56,6 +56,10 @@ test('a report opened from disk: tables, curves, players', async (t) => {
   await run.getByText('epoch 40: total').waitFor();
   assert.match(await run.locator('pre').textContent(), /learning_rate = 0\.005/);
 
+  // The summary comes first, and players begin where something is wrong.
+  assert.equal(await page.locator('table caption').first().textContent(), 'All runs');
+  assert.ok(await page.locator('.replay .verdict.wrong').count() > 0);
+
   // The same replay as a server's.
   const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 });
   const player = page.locator('.replay').first();
@@ -63,11 +67,13 @@ test('a report opened from disk: tables, curves, players', async (t) => {
     const found = node.getAttribute('aria-label').match(/points to (\d+|itself)/)[1];
     return found === 'itself' ? index : Number(found);
   }));
+  const other = await page.locator('.replay .counter').nth(1).textContent();
   const check = async (at) => {
     await player.locator('.counter').getByText(`step ${at} of 30`).waitFor();
     assert.deepEqual(await shown('Ground truth'), pointers(replay, at, 'truth'));
     assert.deepEqual(await shown('Model'), pointers(replay, at, 'model'));
   };
+  await player.getByRole('slider', { name: 'Step' }).press('Home');
   await player.getByRole('button', { name: 'Play' }).click();
   await player.locator('.counter').getByText('step 2 of 30').waitFor();
   await player.getByRole('button', { name: 'Pause' }).click();
@@ -75,7 +81,8 @@ test('a report opened from disk: tables, curves, players', async (t) => {
   // Keys go to the player that has the focus, and to no other.
   await page.keyboard.press('ArrowLeft');
   await check(29);
-  assert.match(await page.locator('.replay .counter').nth(1).textContent(), /^step 0 of 11/);
+  const second = page.locator('.replay').nth(1).locator('.counter');
+  assert.equal(await second.textContent(), other);
   await player.locator('.forest').nth(1).locator('.node').nth(7).click();
   await player.locator('.inspector').getByText('Node 7', { exact: true }).waitFor();
   assert.match(await player.locator('.inspector').textContent(), /priority.*points to.*visited/s);

@@ -40,7 +40,7 @@ test('runs are listed with scores and can be sorted and filtered', async (t) => 
   assert.deepEqual(await scores(), sorted.toReversed());
 
   await page.getByRole('searchbox').fill('lct pgn');
-  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'lct/pgn-0']);
+  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'built-in lct-free-2', 'lct/pgn-0']);
   await page.getByRole('searchbox').fill('');
   await page.getByRole('combobox', { name: 'State' }).selectOption('damaged');
   assert.deepEqual(await names(page), ['damaged']);
@@ -180,6 +180,17 @@ test('learning curves are compared by model, smoothed, zoomed and drawn on a log
   assert.notEqual(await d(), plain);
   await chart.getByRole('button', { name: 'Reset zoom' }).click();
   assert.equal(await d(), plain);
+  // A line that is clicked is alone, then with the others again.
+  await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
+  const lines = () => chart.locator('> svg path.line').count();
+  const all = await lines();
+  assert.ok(all > 1);
+  for (const shown of [1, all]) {
+    const best = await chart.locator('circle.best').first().boundingBox();
+    await page.mouse.click(best.x + best.width / 2, best.y + best.height / 2);
+    assert.equal(await lines(), shown);
+  }
+  await page.getByRole('combobox', { name: 'Lines' }).selectOption({ index: 0 });
   // Hiding a line.
   await chart.getByRole('button', { name: 'pgn' }).click();
   assert.equal(await chart.locator('> svg path.line').count(), 0);

@@ -33,6 +33,14 @@ test('a view opened while the server was down appears when it is up', async (t) 
   await atStep(page, 'step 0 of 30');
 });
 
+test('the script is sent compressed to whoever takes that, and is the same', async () => {
+  const of = (encoding) => fetch(`${s.base}/page.js`, { headers: { 'accept-encoding': encoding } });
+  const [zipped, plain] = await Promise.all([of('br, gzip'), of('identity')]);
+  assert.deepEqual([zipped.headers.get('content-encoding'), plain.headers.get('content-encoding')], ['gzip', null]);
+  assert.ok(Number(zipped.headers.get('content-length')) < 80_000);
+  assert.equal(await zipped.text(), await plain.text());
+});
+
 test('an unknown run and an unknown view are said, not shown blank', async (t) => {
   const page = await s.open(t, '#/run?id=run:../etc');
   await page.getByRole('alert').getByText('there is no run').waitFor();

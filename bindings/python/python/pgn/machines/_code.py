@@ -1,0 +1,189 @@
+"""Ordinary code as a program: watched while it runs, and inferred from what it does."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pgn import _native
+
+#: What is told of an access: program point, kind, field, node and second node.
+_Access = tuple[int, str, int, int, "int | None"]
+
+
+class Watched:
+    """The memory that ordinary code is given: a method for every pointer field and bit.
+
+    ``memory.up(x)`` reads a pointer, ``memory.up(x, y)`` writes it, with ``None`` for nil.
+    ``memory.flip(x)`` reads a bit, ``memory.toggle(x, "flip")`` changes it, and
+    ``memory.less(x, y)`` compares keys. Nodes are handles: compare them and pass them on, nothing
+    else.
+    """
+
+    def __init__(self, code: Code, pointers: Any, bits: Any, keys: Sequence[int], most: int) -> None:
+        self._code, self._pointers, self._bits, self._keys = code, pointers, bits, keys
+        self._left = most
+        self._accesses: list[_Access] = []
+
+    def _note(self, kind: str, field: int, node: int | None, other: int | None = None) -> None:
+        if node is None or (kind == "less" and other is None):
+            raise ValueError(f"`{self._code.name}` reads or writes a field of nil")
+        point: list[tuple[str, int]] = []
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code is not Code._record.__code__:
+            point.append((frame.f_code.co_qualname, frame.f_lasti))
+            frame = frame.f_back  # type: ignore[assignment]
+        site = self._code._points.setdefault(tuple(point), len(self._code._points))
+        self._accesses.append((site, kind, field, node, other))
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(f"`{self._code.name}` does not end")
+
+    def less(self, a: int | None, b: int | None) -> bool:
+        """Whether the key of ``a`` is less than that of ``b``."""
+        self._note("less", 0, a, b)
+        assert a is not None and b is not None
+        return self._keys[a] < self._keys[b]
+
+    def toggle(self, node: int | None, bit: str) -> None:
+        """Changes a bit of a node."""
+        if bit not in self._code.bits:
+            raise AttributeError(f"`{self._code.name}` has no bit {bit!r}")
+        field = self._code.bits.index(bit)
+        self._note("toggle", field, node)
+        self._bits[field][node] = not self._bits[field][node]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        code = self._code
+        if name in code.pointers:
+            row = self._pointers[field := code.pointers.index(name)]
+
+            def pointer(node: int | None, *to: int | None) -> int | None:
+                self._note("store" if to else "load", field, node, *to)
+                if to:
+                    (row[node],) = to
+                    return None
+                found: int | None = row[node]
+                return found
+
+            return pointer
+        if name in code.bits:
+            bits = self._bits[at := code.bits.index(name)]
+
+            def bit(node: int | None) -> bool:
+                self._note("bit", at, node)
+                return bool(bits[node])
+
+            return bit
+        known = ", ".join([*code.pointers, *code.bits, "less", "toggle"])
+        raise AttributeError(f"the memory of `{code.name}` has no {name!r}; expected one of {known}")
+
+
+class Code:
+    """A data structure as ordinary code; :func:`code` makes one."""
+
+    def __init__(
+        self,
+        source: Any,
+        name: str | None,
+        pointers: Sequence[str],
+        bits: Sequence[str],
+        requires: Mapping[str, Mapping[str, str]],
+        sites: bool,
+        clauses: Sequence[str] | None,
+    ) -> None:
+        #: The function or class.
+        self.source = source
+        self.name: str = name or source.__name__.lower()
+        self.pointers, self.bits = list(pointers), list(bits)
+        self.sites, self.clauses = sites, None if clauses is None else list(clauses)
+        self._points: dict[tuple[tuple[str, int], ...], int] = {}
+        if isinstance(source, type):
+            made = source()
+            found = inspect.getmembers(made, inspect.ismethod)
+            self._operations = {key: value for key, value in found if not key.startswith("_")}
+        else:
+            self._operations = {source.__name__: source}
+        if not self._operations:
+            raise ValueError(f"`{self.name}` has no operations; expected at least one public method")
+        #: Name and arguments of each operation, and all arguments by name.
+        self.operations = [
+            (key, list(inspect.signature(value).parameters)[1:])
+            for key, value in self._operations.items()
+        ]
+        self.requires = [
+            (operation, condition, reason)
+            for operation, conditions in requires.items()
+            for condition, reason in conditions.items()
+        ]
+        self.record = self._record
+        self.__doc__ = source.__doc__
+        self.__module__ = source.__module__
+
+    def _record(
+        self, operation: int, arguments: Any, pointers: Any, bits: Any, keys: Any, most: int
+    ) -> tuple[list[_Access], tuple[str, int | None]]:
+        """Runs an operation: its accesses, and how it ended."""
+        memory = Watched(self, pointers, bits, keys, most)
+        name = self.operations[operation][0]
+        ended = self._operations[name](memory, *arguments)
+        if isinstance(ended, bool):
+            return memory._accesses, ("answer", int(ended))
+        answers = getattr(self._operations[name], "__annotations__", {}).get("return", "None")
+        nothing = ended is None and str(answers) in ("None", "bool", "<class 'bool'>")
+        return memory._accesses, ("done" if nothing else "node", ended)
+
+    def __repr__(self) -> str:
+        return f"Code({self.name!r}, operations={[name for name, _ in self.operations]})"
+
+
+class Inferred:
+    """What :func:`infer` found: a program of micro-steps, with clauses."""
+
+    def __init__(self, code: Code, native: _native.Registered) -> None:
+        told = native.inferred()
+        assert told is not None
+        self.code, self.picture = code, told[0]
+        self.states, self.leaves, self.traces, self.views = told[1]
+        #: Clauses that prove it, or those that were tried.
+        self.clauses: list[str] = told[2]
+        #: What the checker has against them, if they do not.
+        self.refutation: str | None = told[3]
+
+    def __repr__(self) -> str:
+        return (
+            f"Inferred({self.code.name!r}, states={self.states}, leaves={self.leaves}, "
+            f"traces={self.traces}, views={self.views}, provable={self.refutation is None})"
+        )
+
+
+def code(
+    source: Any = None,
+    *,
+    pointers: Sequence[str],
+    bits: Sequence[str] = (),
+    name: str | None = None,
+    requires: Mapping[str, Mapping[str, str]] | None = None,
+    sites: bool = True,
+    clauses: Sequence[str] | None = None,
+) -> Any:
+    """Makes ordinary code a program: a function, or a class whose public methods are operations.
+
+    >>> @pgn.machines.code(pointers=["next"])
+    ... def last(memory, x) -> int:
+    ...     while memory.next(x) is not None:
+    ...         x = memory.next(x)
+    ...     return x
+
+    Their first argument is the memory (:class:`Watched`), the others are nodes. States, registers
+    and what each state reads are inferred from accesses. With ``sites=False`` only accesses are
+    seen, not where in the code they are made. ``requires`` is as in :class:`Program`, with
+    operations by name; without ``clauses``, they are looked for.
+    """
+
+    def wrap(source: Any) -> Code:
+        return Code(source, name, pointers, bits, requires or {}, sites, clauses)
+
+    return wrap if source is None else wrap(source)

@@ -1,0 +1,147 @@
+//! Ordinary Python code as a program: it is watched, and a program of micro-steps is inferred.
+
+use std::sync::Arc;
+
+use pgn_lab::machine::suggest;
+use pgn_machines::{
+    Error, Machine, Outcome, Result, Signature, Store,
+    infer::{Code, CodeMemory, Inference},
+    programs,
+};
+use pgn_structures::Node;
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+use crate::program::{Raised, strs};
+
+/// What Python says of code.
+#[derive(FromPyObject)]
+pub struct DeclaredCode {
+    name: String,
+    pointers: Vec<String>,
+    bits: Vec<String>,
+    /// Name and arguments.
+    operations: Vec<(String, Vec<String>)>,
+    /// Operation, condition and reason for refusing.
+    requires: Vec<(String, String, String)>,
+    sites: bool,
+    clauses: Option<Vec<String>>,
+    /// Runs an operation.
+    record: Py<PyAny>,
+}
+
+/// Program point, kind, field, node and second node.
+type Access = (u64, String, usize, Node, Option<Node>);
+
+struct PythonCode {
+    signature: Signature,
+    record: Py<PyAny>,
+    raised: Raised,
+}
+
+/// What was inferred: a picture; states, leaves, traces and views; clauses; what the checker has
+/// against them.
+pub type Told = (String, (usize, usize, usize, usize), Vec<String>, Option<String>);
+
+/// Infers a program, finds clauses for it, and makes it known by its name.
+pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
+    let mut names: Vec<&str> = Vec::new();
+    for (_, arguments) in &declared.operations {
+        names.extend(
+            arguments
+                .iter()
+                .map(|name| &**name)
+                .filter(|name| !names.contains(name))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let mut signature = Signature::new(&declared.name)
+        .pointers(&strs(&declared.pointers))
+        .bits(&strs(&declared.bits))
+        .registers(&names);
+    for (name, arguments) in &declared.operations {
+        signature = signature.operation(name, "", &strs(arguments), &[]);
+        for (_, condition, reason) in declared.requires.iter().filter(|one| one.0 == *name) {
+            signature = signature.requires(condition, reason);
+        }
+    }
+    let raised = Raised::default();
+    let code = PythonCode { signature, record: declared.record, raised: raised.clone() };
+    let code: Arc<dyn Code> = Arc::new(code);
+    let found = py.detach(|| -> pgn_lab::Result<Told> {
+        let mut how = Inference::default();
+        how.sites = declared.sites;
+        let learned = how.infer(&code, &mut |_| {})?;
+        let (states, leaves) = learned.program.size();
+        let picture = learned.program.picture();
+        let given = declared.clauses.unwrap_or_default();
+        let program = learned.program.with_clauses(given);
+        let machine = Machine::new(Arc::new(program.clone()))?;
+        let found = suggest(&machine)?;
+        let program = program.with_clauses(found.clauses.clone());
+        let views = Machine::new(Arc::new(program.clone()))?.consistent().len();
+        programs::register(Arc::new(program))?;
+        let refutation = found.refutation.map(|refutation| refutation.to_string());
+        Ok((picture, (states, leaves, learned.traces, views), found.clauses, refutation))
+    });
+    raised.or(found.map_err(|error| PyValueError::new_err(error.to_string())))
+}
+
+impl Code for PythonCode {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn run(
+        &self,
+        operation: usize,
+        memory: &mut CodeMemory<'_>,
+        arguments: &[Node],
+    ) -> Result<Outcome> {
+        let (accesses, outcome) = self.record(operation, memory, arguments).map_err(|error| {
+            let text = error.to_string();
+            self.raised.keep(error);
+            Error::Program(text)
+        })?;
+        for (site, kind, field, node, other) in accesses {
+            memory.at(site);
+            match &*kind {
+                "load" => drop(memory.load(node, field)),
+                "store" => memory.store(node, field, other),
+                "bit" => drop(memory.bit(node, field)),
+                "toggle" => memory.toggle(node, field),
+                _ => drop(memory.less(node, other.unwrap_or(node))),
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+impl PythonCode {
+    fn record(
+        &self,
+        operation: usize,
+        memory: &CodeMemory<'_>,
+        arguments: &[Node],
+    ) -> PyResult<(Vec<Access>, Outcome)> {
+        let (store, most): (&Store, usize) = (memory.before(), memory.left());
+        let nodes = 0..store.len() as Node;
+        let pointers: Vec<Vec<Option<Node>>> = (0..self.signature.pointers.len())
+            .map(|field| nodes.clone().map(|node| store.pointer(node, field)).collect())
+            .collect();
+        let bits: Vec<Vec<bool>> = (0..self.signature.bits.len())
+            .map(|bit| nodes.clone().map(|node| store.bit(node, bit)).collect())
+            .collect();
+        Python::attach(|py| {
+            let given = (operation, arguments, pointers, bits, store.ranks(), most);
+            let done = self.record.bind(py).call1(given)?;
+            let (accesses, (kind, value)): (Vec<Access>, (String, Option<Node>)) =
+                done.extract()?;
+            let outcome = match &*kind {
+                "answer" => Outcome::Answer(value == Some(1)),
+                "node" => Outcome::Node(value),
+                _ => Outcome::Done,
+            };
+            Ok((accesses, outcome))
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! Programs inferred from ordinary code: states, registers and lenses are found, not given.
+//!
+//! [`Code`] is a data structure as one would write it, over a [`CodeMemory`] that notes loads,
+//! stores and comparisons. [`Inference`] turns what it noted into a [`Program`](crate::Program):
+//!
+//! 1. States: what is just after the same access at the same program point; or, if program points
+//!    are not told, nodes of the tree of all traces, merged as long as what follows is explained.
+//! 2. What a state does next: a decision tree over what was found at earlier states.
+//! 3. Registers: one for every value that is needed later, shared where two are never needed at
+//!    once.
+//! 4. Operations on which the program differs from the code are new traces, until none is found.
+//!
+//! That the program equals the code is tested, on random and adversarial operations. What a proof
+//! says of the program does not depend on it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use pgn_machines::infer::{Code, CodeMemory, Inference};
+//! use pgn_machines::{Machine, Outcome, Result, Signature};
+//!
+//! /// The end of a list.
+//! struct Last(Signature);
+//!
+//! impl Code for Last {
+//!     fn signature(&self) -> &Signature {
+//!         &self.0
+//!     }
+//!
+//!     fn run(&self, operation: usize, list: &mut CodeMemory, on: &[u32]) -> Result<Outcome> {
+//!         let mut x = on[0];
+//!         if operation == 1 {
+//!             list.store(x, 0, None); // cut the list after x
+//!             return Ok(Outcome::Done);
+//!         }
+//!         while let Some(next) = list.load(x, 0) {
+//!             x = next;
+//!         }
+//!         if x != on[1] {
+//!             list.store(x, 0, Some(on[1]));
+//!         }
+//!         Ok(Outcome::Node(Some(x)))
+//!     }
+//! }
+//!
+//! let names = Signature::new("last").pointers(&["next"]).registers(&["x", "y"]);
+//! # Ok::<(), pgn_machines::Error>(())
+//! ```
+
+mod automaton;
+mod program;
+mod search;
+mod trace;
+mod trees;
+
+pub use program::Inferred;
+pub use search::{Inference, InferenceProgress, Learned};
+pub use trace::{Access, Code, CodeMemory, Event, Found};

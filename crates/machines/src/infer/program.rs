@@ -1,0 +1,484 @@
+//! An automaton with its trees as a program of micro-steps.
+//!
+//! A micro-step makes the access of its state, on nodes that registers hold, and then decides what
+//! comes next. What a later state needs of what was found stays in a register: slots that are
+//! needed at the same time have different ones, unless they hold the same node.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pgn_structures::Rng;
+
+use super::{
+    Access, Code,
+    automaton::Automaton,
+    trees::{FOUND, Next, PER_STATE, Slot, Test, Tree, Trees, arity},
+};
+use crate::{Call, Error, Halt, Memory, Program, Result, Signature, StateSignature, Store};
+
+/// The program that was inferred from ordinary code.
+#[derive(Clone)]
+pub struct Inferred {
+    signature: Signature,
+    clauses: Vec<String>,
+    steps: Vec<StateCode>,
+}
+
+/// What a state does.
+#[derive(Clone, Debug)]
+struct StateCode {
+    access: Option<Access>,
+    /// Registers of the nodes of the access.
+    nodes: Vec<usize>,
+    tree: Tree,
+    /// The slots of this state: nodes, and what is found.
+    own: Slot,
+    /// Per slot that is read from a register: which.
+    registers: BTreeMap<Slot, usize>,
+    /// Per leaf, in order: the number of the next state, and registers with the slots to write.
+    leaves: Vec<(u8, Vec<(usize, Option<Slot>)>)>,
+}
+
+/// A slot that is given to what comes next, from a slot or nil.
+type Move = (Slot, Option<Slot>);
+
+/// A leaf of a tree, as an edge: what comes next, and what it is given.
+struct Edge {
+    from: usize,
+    to: Target,
+    moves: Vec<Move>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Target {
+    State(usize),
+    Halt(Next),
+}
+
+/// The slot that an operation which answers with a node leaves it in.
+const RESULT: Slot = Slot::MAX;
+
+impl Inferred {
+    pub(super) fn new(code: &dyn Code, all: &Automaton, trees: &Trees) -> Result<Inferred> {
+        let outline = code.signature();
+        let edges = edges(all, trees);
+        let live = live(all, trees, &edges);
+        let arguments: Vec<Slot> = (0..outline.operations.len())
+            .flat_map(|start| {
+                (0..outline.operations[start].arguments.len())
+                    .map(move |place| PER_STATE * start + place)
+            })
+            .collect();
+        let registers = allocate(outline, &edges, &live, &arguments);
+
+        let mut signature = outline.clone();
+        signature.states.clear();
+        let count = registers.values().max().map_or(0, |last| last + 1);
+        signature.registers = register_names(outline, count);
+        let mut numbers: BTreeMap<Target, u8> = BTreeMap::new();
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        let targets = trees.0.keys().map(|&state| Target::State(state));
+        let halts =
+            edges.iter().map(|edge| edge.to.clone()).filter(|to| matches!(to, Target::Halt(_)));
+        let targets = targets.chain(halts.collect::<BTreeSet<_>>());
+        for target in targets {
+            let (name, halt) = match &target {
+                Target::State(state) => (state_name(outline, *state, all.access(*state)), None),
+                Target::Halt(Next::Answer(true)) => ("yes".to_owned(), Some(Halt::Answer(true))),
+                Target::Halt(Next::Answer(false)) => ("no".to_owned(), Some(Halt::Answer(false))),
+                Target::Halt(Next::Node) => {
+                    let register = registers.get(&RESULT).map_or(0, |&register| register as u8);
+                    ("found".to_owned(), Some(Halt::Node(register)))
+                }
+                Target::Halt(_) => ("done".to_owned(), Some(Halt::Done)),
+            };
+            let times = names.entry(name.clone()).or_default();
+            *times += 1;
+            let name = if *times > 1 { format!("{name}_{times}") } else { name };
+            if signature.states.len() >= 200 {
+                return Err(Error::Program(format!(
+                    "`{}` was inferred to have more than 200 states; write it in smaller pieces, or as a \
+                     program of micro-steps",
+                    outline.name
+                )));
+            }
+            numbers.insert(target, signature.states.len() as u8);
+            signature.states.push(StateSignature { name, halt });
+        }
+        for (start, operation) in signature.operations.iter_mut().enumerate() {
+            operation.entry = numbers.get(&Target::State(start)).copied().unwrap_or(0);
+            let slots = 0..operation.arguments.len();
+            // An argument that is never read has a register that nobody reads.
+            let register =
+                |place| registers.get(&(PER_STATE * start + place)).copied().unwrap_or(count);
+            operation.arguments = slots.map(|place| register(place) as u8).collect();
+        }
+        if signature.operations.iter().any(|one| one.arguments.contains(&(count as u8))) {
+            signature.registers.push("unread".to_owned());
+        }
+        let steps = trees.0.iter().map(|(&state, tree)| {
+            let own = state * PER_STATE;
+            let access = all.access(state);
+            let register = |slot: Slot| registers.get(&slot).copied().unwrap_or(0);
+            let leaves = edges.iter().filter(|edge| edge.from == state).map(|edge| {
+                let after = live_into(&live, &edge.to);
+                let moves = edge.moves.iter().filter(|(to, _)| after.contains(to) || *to == RESULT);
+                let found = own + FOUND;
+                let kept = access.is_some() && after.contains(&found);
+                let moves = moves.copied().chain(kept.then_some((found, Some(found))));
+                let moves = moves.map(|(to, from)| (register(to), from)).collect();
+                (numbers[&edge.to], moves)
+            });
+            StateCode {
+                access,
+                nodes: (0..access.map_or(0, arity)).map(|place| register(own + place)).collect(),
+                tree: tree.clone(),
+                own,
+                registers: registers.clone(),
+                leaves: leaves.collect(),
+            }
+        });
+        let steps: Vec<StateCode> = steps.collect();
+        signature.check().map_err(Error::Program)?;
+        Ok(Inferred { signature, clauses: Vec::new(), steps })
+    }
+
+    /// With these clauses.
+    pub fn with_clauses(mut self, clauses: Vec<String>) -> Inferred {
+        self.clauses = clauses;
+        self
+    }
+
+    /// The states with what they do, in text.
+    ///
+    /// ```text
+    /// load_up(x): if it is nil → compare(x, y); else → load_up(it)
+    /// ```
+    pub fn picture(&self) -> String {
+        let name = |register: usize| &*self.signature.registers[register];
+        let mut text = String::new();
+        for (state, step) in self.signature.states.iter().zip(&self.steps) {
+            let nodes: Vec<&str> = step.nodes.iter().map(|&register| name(register)).collect();
+            text += &format!("{}({})\n", state.name, nodes.join(", "));
+            step.draw(&step.tree, &mut 0, 1, &self.signature, &mut text);
+        }
+        text
+    }
+
+    /// How many states it has, halting ones left out, and how many leaves their trees have.
+    pub fn size(&self) -> (usize, usize) {
+        (self.steps.len(), self.steps.iter().map(|step| step.tree.leaves()).sum())
+    }
+}
+
+/// The edges of every tree, leaf by leaf.
+fn edges(all: &Automaton, trees: &Trees) -> Vec<Edge> {
+    fn walk(from: usize, tree: &Tree, all: &Automaton, into: &mut Vec<Edge>) {
+        match tree {
+            Tree::If(_, yes, no) => {
+                [yes, no].into_iter().for_each(|side| walk(from, side, all, into))
+            }
+            Tree::Do(Next::State(to), sources) => {
+                debug_assert!(all.access(*to).is_some());
+                let moves =
+                    sources.iter().enumerate().map(|(place, &from)| (to * PER_STATE + place, from));
+                into.push(Edge { from, to: Target::State(*to), moves: moves.collect() });
+            }
+            Tree::Do(next, sources) => {
+                let moves = sources.iter().map(|&from| (RESULT, from)).collect();
+                into.push(Edge { from, to: Target::Halt(next.clone()), moves });
+            }
+        }
+    }
+    let mut into = Vec::new();
+    trees.0.iter().for_each(|(&state, tree)| walk(state, tree, all, &mut into));
+    into
+}
+
+/// Slots that each state reads, or one after it does before they are written again.
+fn live(all: &Automaton, trees: &Trees, edges: &[Edge]) -> BTreeMap<usize, BTreeSet<Slot>> {
+    fn tested(tree: &Tree, into: &mut BTreeSet<Slot>) {
+        if let Tree::If(test, yes, no) = tree {
+            match *test {
+                Test::Nil(slot) | Test::True(slot) => into.extend([slot]),
+                Test::Same(a, b) => into.extend([a, b]),
+            }
+            [yes, no].into_iter().for_each(|side| tested(side, into));
+        }
+    }
+    let mut live: BTreeMap<usize, BTreeSet<Slot>> = BTreeMap::new();
+    for (&state, tree) in &trees.0 {
+        let here = live.entry(state).or_default();
+        here.extend((0..all.access(state).map_or(0, arity)).map(|place| state * PER_STATE + place));
+        tested(tree, here);
+    }
+    loop {
+        let mut grown = false;
+        for edge in edges.iter().rev() {
+            let mut needed = live_into(&live, &edge.to);
+            edge.moves.iter().for_each(|(to, _)| {
+                needed.remove(to);
+            });
+            needed.extend(edge.moves.iter().filter_map(|(_, from)| *from));
+            // What this state finds does not come from before it.
+            let found = edge.from * PER_STATE + FOUND;
+            if all.access(edge.from).is_some() {
+                needed.remove(&found);
+            }
+            let here = live.entry(edge.from).or_default();
+            let before = here.len();
+            here.extend(needed);
+            here.remove(&found);
+            grown |= here.len() > before;
+        }
+        if !grown {
+            for (state, here) in &mut live {
+                if all.access(*state).is_some() {
+                    here.remove(&(state * PER_STATE + FOUND));
+                }
+            }
+            return live;
+        }
+    }
+}
+
+fn live_into(live: &BTreeMap<usize, BTreeSet<Slot>>, to: &Target) -> BTreeSet<Slot> {
+    match to {
+        Target::State(state) => live.get(state).cloned().unwrap_or_default(),
+        Target::Halt(Next::Node) => BTreeSet::from([RESULT]),
+        Target::Halt(_) => BTreeSet::new(),
+    }
+}
+
+/// A register for every slot that is live somewhere.
+fn allocate(
+    outline: &Signature,
+    edges: &[Edge],
+    live: &BTreeMap<usize, BTreeSet<Slot>>,
+    arguments: &[Slot],
+) -> BTreeMap<Slot, usize> {
+    let mut apart: BTreeSet<(Slot, Slot)> = BTreeSet::new();
+    let mut all: BTreeSet<Slot> = live.values().flatten().copied().collect();
+    for (start, operation) in outline.operations.iter().enumerate() {
+        let slots: Vec<Slot> =
+            (0..operation.arguments.len()).map(|place| start * PER_STATE + place).collect();
+        all.extend(slots.iter().copied());
+        for &a in &slots {
+            apart.extend(slots.iter().filter(|&&b| a != b).map(|&b| (a, b)));
+        }
+    }
+    let mut moves: BTreeMap<(Slot, Slot), usize> = BTreeMap::new();
+    for edge in edges {
+        let after = live_into(live, &edge.to);
+        all.extend(after.iter().copied());
+        let source = |slot: Slot| {
+            let moved = edge.moves.iter().find(|(to, _)| *to == slot);
+            moved.map_or(Some(slot), |(_, from)| *from)
+        };
+        for &a in &after {
+            for &b in after.iter().filter(|&&b| b != a) {
+                // The same node at this point, and so no reason to have two registers.
+                if source(a).is_none() || source(a) != source(b) {
+                    apart.insert((a, b));
+                }
+            }
+            if let Some(from) = source(a).filter(|&from| from != a) {
+                *moves.entry((a, from)).or_default() += 1;
+            }
+        }
+    }
+    // Slots joined by moves share a register where nothing keeps them apart.
+    let mut class: BTreeMap<Slot, usize> = BTreeMap::new();
+    let mut members: Vec<Vec<Slot>> = Vec::new();
+    for slot in arguments.iter().copied().chain(all) {
+        if let std::collections::btree_map::Entry::Vacant(entry) = class.entry(slot) {
+            entry.insert(members.len());
+            members.push(vec![slot]);
+        }
+    }
+    let mut moves: Vec<_> = moves.into_iter().collect();
+    moves.sort_by_key(|&(pair, times)| (std::cmp::Reverse(times), pair));
+    let collide =
+        |a: &[Slot], b: &[Slot]| a.iter().any(|&a| b.iter().any(|&b| apart.contains(&(a, b))));
+    for ((to, from), _) in moves {
+        let (Some(&a), Some(&b)) = (class.get(&to), class.get(&from)) else { continue };
+        let (a, b) = (a.min(b), a.max(b));
+        if a != b && !collide(&members[a], &members[b]) {
+            let moved = std::mem::take(&mut members[b]);
+            moved.iter().for_each(|&slot| {
+                class.insert(slot, a);
+            });
+            members[a].extend(moved);
+        }
+    }
+    let mut registers: Vec<Vec<Slot>> = Vec::new();
+    let mut number = BTreeMap::new();
+    for slots in members.into_iter().filter(|slots| !slots.is_empty()) {
+        let free = registers.iter().position(|taken| !collide(taken, &slots));
+        let place = free.unwrap_or_else(|| {
+            registers.push(Vec::new());
+            registers.len() - 1
+        });
+        slots.iter().for_each(|&slot| {
+            number.insert(slot, place);
+        });
+        registers[place].extend(slots);
+    }
+    number
+}
+
+/// The names of arguments, for the registers that they start in; then more.
+fn register_names(outline: &Signature, count: usize) -> Vec<String> {
+    let mut names = outline.registers.clone();
+    names.truncate(count);
+    let taken = |name: &String| names.contains(name) || outline.pointers.contains(name);
+    let fresh = (1..).map(|number| format!("r{number}")).filter(|name| !taken(name));
+    let fresh: Vec<String> = fresh.take(count.saturating_sub(names.len())).collect();
+    names.extend(fresh);
+    names
+}
+
+fn state_name(outline: &Signature, state: usize, access: Option<Access>) -> String {
+    let field = |field: u8| &outline.pointers[usize::from(field)];
+    let bit = |bit: u8| &outline.bits[usize::from(bit)];
+    match access {
+        None => outline.operations[state].name.clone(),
+        Some(Access::Load(one)) => format!("load_{}", field(one)),
+        Some(Access::Store(one)) => format!("store_{}", field(one)),
+        Some(Access::Bit(one)) => format!("read_{}", bit(one)),
+        Some(Access::Toggle(one)) => format!("toggle_{}", bit(one)),
+        Some(Access::Less) => "compare".to_owned(),
+    }
+}
+
+/// What an access found, in a step.
+#[derive(Clone, Copy)]
+enum Value {
+    Node(Option<u32>),
+    Flag(bool),
+}
+
+impl StateCode {
+    fn draw(
+        &self,
+        tree: &Tree,
+        leaf: &mut usize,
+        depth: usize,
+        names: &Signature,
+        text: &mut String,
+    ) {
+        let slot = |slot: Slot| {
+            let register = self.registers.get(&slot);
+            let own = slot == self.own + FOUND && self.access.is_some();
+            if own { "it" } else { register.map_or("?", |&register| &*names.registers[register]) }
+        };
+        let indent = "  ".repeat(depth);
+        match tree {
+            Tree::If(test, yes, no) => {
+                let asked = match *test {
+                    Test::Nil(one) => format!("{} is nil", slot(one)),
+                    Test::True(one) => slot(one).to_owned(),
+                    Test::Same(a, b) => format!("{} is {}", slot(a), slot(b)),
+                };
+                *text += &format!("{indent}if {asked}\n");
+                self.draw(yes, leaf, depth + 1, names, text);
+                *text += &format!("{indent}else\n");
+                self.draw(no, leaf, depth + 1, names, text);
+            }
+            Tree::Do(..) => {
+                let (next, moves) = &self.leaves[*leaf];
+                *leaf += 1;
+                *text += &format!("{indent}→ {}", names.states[usize::from(*next)].name);
+                for (to, from) in moves {
+                    let to = &names.registers[*to];
+                    let from = from.map_or("nil", slot);
+                    if to != from {
+                        *text += &format!(" {to}={from}");
+                    }
+                }
+                *text += "\n";
+            }
+        }
+    }
+
+    /// Carries out the step; none where the code never went.
+    fn step(&self, memory: &mut dyn Memory) -> Option<u8> {
+        let mut read: BTreeMap<usize, Option<u32>> = BTreeMap::new();
+        let mut register = |number: usize, memory: &mut dyn Memory| {
+            *read.entry(number).or_insert_with(|| memory.register(number))
+        };
+        let mut found = None;
+        if let Some(access) = self.access {
+            let a = register(self.nodes[0], memory)?;
+            memory.visit(a);
+            match access {
+                Access::Load(field) => {
+                    found = Some(Value::Node(memory.pointer(a, usize::from(field))))
+                }
+                Access::Bit(bit) => found = Some(Value::Flag(memory.bit(a, usize::from(bit)))),
+                Access::Toggle(bit) => memory.toggle(a, usize::from(bit)),
+                Access::Store(field) => {
+                    let to = register(self.nodes[1], memory);
+                    memory.set_pointer(a, usize::from(field), to);
+                }
+                Access::Less => {
+                    let b = register(self.nodes[1], memory)?;
+                    memory.visit(b);
+                    found = Some(Value::Flag(memory.less(a, b)));
+                }
+            }
+        }
+        let mut value = |slot: Slot, memory: &mut dyn Memory| match found {
+            Some(value) if slot == self.own + FOUND => Some(value),
+            _ => Some(Value::Node(register(*self.registers.get(&slot)?, memory))),
+        };
+        let (mut tree, mut leaf) = (&self.tree, 0);
+        while let Tree::If(test, yes, no) = tree {
+            let holds = match *test {
+                Test::Nil(slot) => matches!(value(slot, memory)?, Value::Node(None)),
+                Test::True(slot) => matches!(value(slot, memory)?, Value::Flag(true)),
+                Test::Same(a, b) => match (value(a, memory)?, value(b, memory)?) {
+                    (Value::Node(Some(a)), Value::Node(Some(b))) => a == b,
+                    _ => false,
+                },
+            };
+            leaf += if holds { 0 } else { yes.leaves() };
+            tree = if holds { yes } else { no };
+        }
+        let (next, moves) = &self.leaves[leaf];
+        let mut writes = Vec::with_capacity(moves.len() + 1);
+        for &(to, from) in moves {
+            let node = match from {
+                None => None,
+                Some(slot) => match value(slot, memory)? {
+                    Value::Node(node) => node,
+                    Value::Flag(_) => return None,
+                },
+            };
+            writes.push((to, node));
+        }
+        for (to, node) in writes {
+            if read.get(&to) != Some(&node) {
+                memory.set_register(to, node);
+            }
+        }
+        Some(*next)
+    }
+}
+
+impl Program for Inferred {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn step(&self, state: u8, memory: &mut dyn Memory) -> Option<u8> {
+        self.steps.get(usize::from(state))?.step(memory)
+    }
+
+    fn clauses(&self) -> Vec<String> {
+        self.clauses.clone()
+    }
+
+    fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
+        crate::any_call(&self.signature, store, rng)
+    }
+}
