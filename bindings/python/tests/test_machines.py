@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,3 +158,87 @@ def test_refusals(machine: pgn.machines.Machine) -> None:
             use(7)
     with pytest.raises(ValueError, match="either nodes or keys"):
         machine.start()
+
+
+@pgn.machines.code(pointers=["left", "right", "above"])
+class PlainTree:
+    """A search tree below the node h, in ``h.left``."""
+
+    def insert(self, memory: Any, h: int, x: int) -> bool:
+        below = memory.left(h)
+        if below is None:
+            memory.left(h, x)
+            memory.above(x, h)
+            return True
+        while True:
+            here = below
+            side = memory.left if memory.less(x, here) else memory.right
+            below = side(here)
+            if below is None:
+                side(here, x)
+                memory.above(x, here)
+                return True
+
+
+@pgn.machines.code(pointers=["next", "back"])
+class PlainList:
+    """A doubly linked list, with splicing."""
+
+    def put(self, memory: Any, x: int, y: int) -> bool:
+        if x == y or memory.next(y) is not None or memory.back(y) is not None:
+            return False
+        following = memory.next(x)
+        memory.next(y, following)
+        if following is not None:
+            memory.back(following, y)
+        memory.next(x, y)
+        memory.back(y, x)
+        return True
+
+    def first(self, memory: Any, x: int) -> int:
+        while (before := memory.back(x)) is not None:
+            x = before
+        return x
+
+
+def test_ordinary_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inferred, trained on traces, proved; and as the code on more operations."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "examples"))
+    import learn
+
+    inferred = pgn.machines.infer(learn.sets)
+    assert (inferred.states, inferred.refutation) == (8, None)
+    assert "compare(" in inferred.picture and "acyclic up" in inferred.clauses
+    out = tmp_path / "sets"
+    machine = pgn.machines.train(learn.sets, out=out)
+    assert machine.certify().proved
+    memory = machine.compile().start(50)
+    group = list(range(50))
+    rng = np.random.default_rng(1)
+    for u, v in rng.integers(0, 50, (200, 2)):
+        apart = group[u] != group[v]
+        assert memory.apply("sets", int(u), int(v)) is apart
+        old = group[u]
+        group = [group[v] if one == old else one for one in group]
+    assert pgn.machines.load(out, program=learn.sets).compile().size
+
+    for plain, most in [(PlainTree, 12), (PlainList, 12)]:
+        found = pgn.machines.infer(plain)
+        assert 3 <= found.states <= most, found
+    for source, trouble in [
+        (lambda memory, x: memory.up(memory.up(x)), "of nil"),
+        (lambda memory, x: [memory.up(x) for _ in range(10**6)], "does not end"),
+        (lambda memory, x: memory.down(x), "no 'down'; expected one of up, less, toggle"),
+    ]:
+        with pytest.raises((ValueError, AttributeError), match=trouble):
+            pgn.machines.infer(pgn.machines.code(source, pointers=["up"], name="odd"))
+
+
+def test_learn_command(tmp_path: Path) -> None:
+    """The whole way from the command line."""
+    examples = Path(__file__).parent.parent / "examples"
+    run = [sys.executable, "-m", "pgn", "learn", "learn:sets", "--out", str(tmp_path / "sets")]
+    done = subprocess.run(run, cwd=examples, capture_output=True, text=True, check=True)
+    assert "states=8" in done.stdout and "Proved:" in done.stdout, done.stdout
+    wrong = subprocess.run([*run[:4], "learn:find", *run[5:]], cwd=examples, capture_output=True, text=True)
+    assert wrong.returncode == 1 and "with the decorator pgn.machines.code" in wrong.stderr

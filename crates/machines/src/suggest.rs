@@ -140,6 +140,7 @@ fn about_memory(signature: &Signature) -> Vec<String> {
     }
     for one in &signature.pointers {
         all.push(format!("p.{one} = c and q.{one} = c -> p = q"));
+        all.push(format!("p reaches q -> p = q or q.{one} != nil"));
         for other in signature.pointers.iter().filter(|other| *other != one) {
             all.push(format!("p.{one} = c -> c.{other} = p"));
             all.push(format!("p.{one} = nil -> p.{other} = nil"));

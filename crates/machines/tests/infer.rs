@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgn_machines::infer::{Code, CodeMemory, Inference, InferenceProgress, Learned};
+use pgn_machines::infer::{Code, CodeMemory, Inference, Learned};
 use pgn_machines::{Outcome, Result, Signature, Trial};
 
 type Node = u32;
@@ -64,18 +64,59 @@ fn dsu() -> Arc<dyn Code> {
 }
 
 fn learn(code: &Arc<dyn Code>, how: &Inference) -> Learned {
-    let learned = how.infer(code, &mut |progress| match progress {
-        InferenceProgress::States(..) => {}
-        other => println!("{other:?}"),
-    });
-    let learned = learned.unwrap_or_else(|error| panic!("{error}"));
-    println!("{} traces, {:?}", learned.traces, learned.program.size());
-    println!(
-        "{:?}\n{}",
-        pgn_machines::Program::signature(&learned.program).registers,
-        learned.program.picture()
-    );
-    learned
+    how.infer(code, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const LEFT: usize = 0;
+const RIGHT: usize = 1;
+const ABOVE: usize = 2;
+
+/// Inserts x into the search tree below h.
+fn insert(_: usize, m: &mut CodeMemory, on: &[Node]) -> Outcome {
+    let [h, x] = [on[0], on[1]];
+    m.at(1);
+    let Some(mut t) = m.load(h, LEFT) else {
+        m.at(2);
+        m.store(h, LEFT, Some(x));
+        m.at(3);
+        m.store(x, ABOVE, Some(h));
+        return Outcome::Answer(true);
+    };
+    loop {
+        m.at(4);
+        let side = if m.less(x, t) { LEFT } else { RIGHT };
+        m.at(5 + side as u64);
+        match m.load(t, side) {
+            Some(below) => t = below,
+            None => {
+                m.at(7 + side as u64);
+                m.store(t, side, Some(x));
+                m.at(9);
+                m.store(x, ABOVE, Some(t));
+                return Outcome::Answer(true);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_tree() {
+    let names = Signature::new("plain_tree").pointers(&["left", "right", "above"]);
+    let names = names.registers(&["h", "x"]).operation("insert", "", &["h", "x"], &[]);
+    let names = ["left", "right", "above"]
+        .into_iter()
+        .fold(names, |names, field| names.requires(&format!("x.{field} = nil"), "x is in a tree"));
+    let names = names.requires("h != x", "h and x are the same node");
+    let names = names
+        .requires("h.above = nil", "h is in a tree")
+        .requires("h.right = nil", "h is in a tree");
+    let code: Arc<dyn Code> = Arc::new(Ordinary(names, insert));
+    let how = Inference::default();
+    let learned = learn(&code, &how);
+    assert_eq!(learned.program.size(), (5, 9));
+    assert!(learned.program.picture().contains("x.above = h"), "{}", learned.program.picture());
+    let trial = Trial { sequences: 4, nodes: 300, operations: 500, seed: 9 };
+    assert_eq!(how.compare(&code, &learned.program, trial).unwrap(), 0);
 }
 
 #[test]
@@ -85,7 +126,35 @@ fn a_union_find_with_sites_and_without() {
         let mut how = Inference::default();
         how.sites = sites;
         let learned = learn(&code, &how);
+        let (states, _) = learned.program.size();
+        assert!(states <= if sites { 6 } else { 12 }, "{states} states, sites told: {sites}");
         let trial = Trial { sequences: 4, nodes: 300, operations: 500, seed: 9 };
         assert_eq!(how.compare(&code, &learned.program, trial).unwrap(), 0);
     }
+}
+
+#[test]
+fn code_that_is_wrong_is_refused() {
+    let names = |fields: &[&str]| {
+        let names = Signature::new("odd").pointers(fields).registers(&["x"]);
+        names.operation("odd", "", &["x"], &[])
+    };
+    let refused = |code: Ordinary| {
+        let code: Arc<dyn Code> = Arc::new(code);
+        let found = Inference::default().infer(&code, &mut |_| {});
+        found.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let endless = Ordinary(names(&["up"]), |_, m, on| {
+        while m.load(on[0], UP).is_none() && m.left() > 0 {}
+        Outcome::Done
+    });
+    assert!(refused(endless).contains("does not end"));
+    // What is counted is nowhere in the memory.
+    let counts = Ordinary(names(&["up"]), |_, m, on| {
+        for _ in 0..on[0] % 3 {
+            m.load(on[0], UP);
+        }
+        Outcome::Done
+    });
+    assert!(refused(counts).contains("does not follow"));
 }

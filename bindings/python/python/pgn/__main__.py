@@ -7,14 +7,17 @@ the current directory or from wherever Python finds modules.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from pgn import _files, _native
-from pgn.machines._code import Code
+from pgn.machines._code import Code, Inferred
 from pgn.machines._declared import Declared, registered
 
 
@@ -36,11 +39,41 @@ def main() -> int:
             return declared.name, True, *says
         return _native.register_task(found), False, *says
 
-    code = _native.main(["pgn", *sys.argv[1:]], find)
+    if sys.argv[1:2] == ["learn"]:
+        code = _learn(sys.argv[2:], find)
+    else:
+        code = _native.main(["pgn", *sys.argv[1:]], find)
     for program in programs:
         if program is not None:
             program.check()
     return code
+
+
+def _learn(arguments: list[str], find: Callable[[str], Any]) -> int:
+    """``pgn learn module:function``: ordinary code is inferred, trained and proved."""
+    parser = argparse.ArgumentParser(
+        prog="pgn learn",
+        description="Infer a program from ordinary Python code, train a machine on it and prove it. "
+        "Other options are those of `pgn train`.",
+    )
+    parser.add_argument("code", metavar="MODULE:NAME", help="what pgn.machines.code was put on")
+    parser.add_argument("--out", metavar="DIR", required=True, help="the run directory")
+    given, more = parser.parse_known_args(arguments)
+    try:
+        found = _named(given.code)
+        if not isinstance(found, Code):
+            raise ValueError(
+                f"{given.code} is {found!r}; expected code with the decorator pgn.machines.code"
+            )
+        inferred = Inferred(found, registered(found))
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"{inferred}\n\n{inferred.picture}", flush=True)
+    own = ["--structure", given.code]
+    trained = _native.main(["pgn", "train", *own, "--out", given.out, *more], find)
+    certify = [sys.executable, "-m", "pgn", "certify", given.out, *own]
+    return trained or subprocess.run(certify).returncode
 
 
 def _named(name: str) -> Any:

@@ -35,8 +35,11 @@ struct StateCode {
     /// Per slot that is read from a register: which.
     registers: BTreeMap<Slot, usize>,
     /// Per leaf, in order: the number of the next state, and registers with the slots to write.
-    leaves: Vec<(u8, Vec<(usize, Option<Slot>)>)>,
+    leaves: Vec<(u8, Vec<Written>)>,
 }
+
+/// A register, and the slot that is written to it; none is nil.
+type Written = (usize, Option<Slot>);
 
 /// A slot that is given to what comes next, from a slot or nil.
 type Move = (Slot, Option<Slot>);
@@ -60,7 +63,8 @@ const RESULT: Slot = Slot::MAX;
 impl Inferred {
     pub(super) fn new(code: &dyn Code, all: &Automaton, trees: &Trees) -> Result<Inferred> {
         let outline = code.signature();
-        let edges = edges(all, trees);
+        let trees = &trees.with_writes_inlined(all);
+        let edges = edges(trees);
         let live = live(all, trees, &edges);
         let arguments: Vec<Slot> = (0..outline.operations.len())
             .flat_map(|start| {
@@ -171,38 +175,44 @@ impl Inferred {
 }
 
 /// The edges of every tree, leaf by leaf.
-fn edges(all: &Automaton, trees: &Trees) -> Vec<Edge> {
-    fn walk(from: usize, tree: &Tree, all: &Automaton, into: &mut Vec<Edge>) {
+fn edges(trees: &Trees) -> Vec<Edge> {
+    fn walk(from: usize, tree: &Tree, into: &mut Vec<Edge>) {
         match tree {
-            Tree::If(_, yes, no) => {
-                [yes, no].into_iter().for_each(|side| walk(from, side, all, into))
+            Tree::If(_, yes, no) => [yes, no].into_iter().for_each(|side| walk(from, side, into)),
+            Tree::Do(Next::State(to), sources, writes) => {
+                let own = sources.iter().enumerate();
+                let moves = own.map(|(place, &from)| (to * PER_STATE + place, from));
+                let moves = moves.chain(writes.iter().copied()).collect();
+                into.push(Edge { from, to: Target::State(*to), moves });
             }
-            Tree::Do(Next::State(to), sources) => {
-                debug_assert!(all.access(*to).is_some());
-                let moves =
-                    sources.iter().enumerate().map(|(place, &from)| (to * PER_STATE + place, from));
-                into.push(Edge { from, to: Target::State(*to), moves: moves.collect() });
-            }
-            Tree::Do(next, sources) => {
+            Tree::Do(next, sources, _) => {
                 let moves = sources.iter().map(|&from| (RESULT, from)).collect();
                 into.push(Edge { from, to: Target::Halt(next.clone()), moves });
             }
+            Tree::Write(_, _, then) => walk(from, then, into),
         }
     }
     let mut into = Vec::new();
-    trees.0.iter().for_each(|(&state, tree)| walk(state, tree, all, &mut into));
+    trees.0.iter().for_each(|(&state, tree)| walk(state, tree, &mut into));
     into
 }
 
 /// Slots that each state reads, or one after it does before they are written again.
 fn live(all: &Automaton, trees: &Trees, edges: &[Edge]) -> BTreeMap<usize, BTreeSet<Slot>> {
     fn tested(tree: &Tree, into: &mut BTreeSet<Slot>) {
-        if let Tree::If(test, yes, no) = tree {
-            match *test {
-                Test::Nil(slot) | Test::True(slot) => into.extend([slot]),
-                Test::Same(a, b) => into.extend([a, b]),
+        match tree {
+            Tree::If(test, yes, no) => {
+                match *test {
+                    Test::Nil(slot) | Test::True(slot) => into.extend([slot]),
+                    Test::Same(a, b) => into.extend([a, b]),
+                }
+                [yes, no].into_iter().for_each(|side| tested(side, into));
             }
-            [yes, no].into_iter().for_each(|side| tested(side, into));
+            Tree::Write(_, nodes, then) => {
+                into.extend(nodes.iter().flatten());
+                tested(then, into);
+            }
+            Tree::Do(..) => {}
         }
     }
     let mut live: BTreeMap<usize, BTreeSet<Slot>> = BTreeMap::new();
@@ -210,16 +220,21 @@ fn live(all: &Automaton, trees: &Trees, edges: &[Edge]) -> BTreeMap<usize, BTree
         let here = live.entry(state).or_default();
         here.extend((0..all.access(state).map_or(0, arity)).map(|place| state * PER_STATE + place));
         tested(tree, here);
+        // What a state finds does not come from before it.
+        if all.access(state).is_some() {
+            here.remove(&(state * PER_STATE + FOUND));
+        }
     }
     loop {
         let mut grown = false;
         for edge in edges.iter().rev() {
             let mut needed = live_into(&live, &edge.to);
-            edge.moves.iter().for_each(|(to, _)| {
-                needed.remove(to);
-            });
-            needed.extend(edge.moves.iter().filter_map(|(_, from)| *from));
-            // What this state finds does not come from before it.
+            let sources: Vec<Slot> = edge
+                .moves
+                .iter()
+                .filter_map(|(to, from)| needed.remove(to).then_some(*from).flatten())
+                .collect();
+            needed.extend(sources);
             let found = edge.from * PER_STATE + FOUND;
             if all.access(edge.from).is_some() {
                 needed.remove(&found);
@@ -227,15 +242,9 @@ fn live(all: &Automaton, trees: &Trees, edges: &[Edge]) -> BTreeMap<usize, BTree
             let here = live.entry(edge.from).or_default();
             let before = here.len();
             here.extend(needed);
-            here.remove(&found);
             grown |= here.len() > before;
         }
         if !grown {
-            for (state, here) in &mut live {
-                if all.access(*state).is_some() {
-                    here.remove(&(state * PER_STATE + FOUND));
-                }
-            }
             return live;
         }
     }
@@ -384,6 +393,21 @@ impl StateCode {
                 *text += &format!("{indent}else\n");
                 self.draw(no, leaf, depth + 1, names, text);
             }
+            Tree::Write(access, nodes, then) => {
+                let mut nodes = nodes.iter().map(|one| one.map_or("nil", slot));
+                let (node, to) = (nodes.next().unwrap_or("?"), nodes.next());
+                *text += &match access {
+                    Access::Store(field) => {
+                        let field = &names.pointers[usize::from(*field)];
+                        format!("{indent}{node}.{field} = {}\n", to.unwrap_or("?"))
+                    }
+                    Access::Toggle(bit) => {
+                        format!("{indent}toggle {node}.{}\n", names.bits[usize::from(*bit)])
+                    }
+                    _ => String::new(),
+                };
+                self.draw(then, leaf, depth, names, text);
+            }
             Tree::Do(..) => {
                 let (next, moves) = &self.leaves[*leaf];
                 *leaf += 1;
@@ -415,11 +439,8 @@ impl StateCode {
                     found = Some(Value::Node(memory.pointer(a, usize::from(field))))
                 }
                 Access::Bit(bit) => found = Some(Value::Flag(memory.bit(a, usize::from(bit)))),
-                Access::Toggle(bit) => memory.toggle(a, usize::from(bit)),
-                Access::Store(field) => {
-                    let to = register(self.nodes[1], memory);
-                    memory.set_pointer(a, usize::from(field), to);
-                }
+                // Writes are on the way to what follows them.
+                Access::Toggle(_) | Access::Store(_) => return None,
                 Access::Less => {
                     let b = register(self.nodes[1], memory)?;
                     memory.visit(b);
@@ -432,7 +453,30 @@ impl StateCode {
             _ => Some(Value::Node(register(*self.registers.get(&slot)?, memory))),
         };
         let (mut tree, mut leaf) = (&self.tree, 0);
-        while let Tree::If(test, yes, no) = tree {
+        loop {
+            let (test, yes, no) = match tree {
+                Tree::If(test, yes, no) => (test, yes, no),
+                Tree::Do(..) => break,
+                Tree::Write(access, nodes, then) => {
+                    let mut nodes =
+                        nodes.iter().map(|slot| match slot.map(|slot| value(slot, memory)) {
+                            None => Some(None),
+                            Some(Some(Value::Node(node))) => Some(node),
+                            _ => None,
+                        });
+                    let a = nodes.next()???;
+                    let to = nodes.next().unwrap_or(Some(None))?;
+                    drop(nodes);
+                    memory.visit(a);
+                    match *access {
+                        Access::Store(field) => memory.set_pointer(a, usize::from(field), to),
+                        Access::Toggle(bit) => memory.toggle(a, usize::from(bit)),
+                        _ => return None,
+                    }
+                    tree = then;
+                    continue;
+                }
+            };
             let holds = match *test {
                 Test::Nil(slot) => matches!(value(slot, memory)?, Value::Node(None)),
                 Test::True(slot) => matches!(value(slot, memory)?, Value::Flag(true)),

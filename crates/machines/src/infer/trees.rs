@@ -46,8 +46,10 @@ pub(super) enum Next {
 pub(super) enum Tree {
     /// The test, where it is true, and where it is not.
     If(Test, Box<Tree>, Box<Tree>),
-    /// What comes next, and on which nodes: a slot, or nil.
-    Do(Next, Vec<Option<Slot>>),
+    /// What comes next, and on which nodes: a slot, or nil. With slots of writes on the way here.
+    Do(Next, Vec<Option<Slot>>, Vec<(Slot, Option<Slot>)>),
+    /// A write, which needs no state of its own, and what follows it.
+    Write(Access, Vec<Option<Slot>>, Box<Tree>),
 }
 
 /// The tree of each state that was looked at.
@@ -66,8 +68,62 @@ impl Tree {
         match self {
             Tree::If(_, yes, no) => yes.leaves() + no.leaves(),
             Tree::Do(..) => 1,
+            Tree::Write(_, _, then) => then.leaves(),
         }
     }
+}
+
+impl Trees {
+    /// With writes done on the way: whatever follows a write is decided without looking at the
+    /// memory, so that it belongs to the step before.
+    pub fn with_writes_inlined(&self, all: &Automaton) -> Trees {
+        let kept = self.0.iter().filter(|(state, _)| !is_write(all.access(**state)));
+        let inlined = kept.map(|(&state, tree)| (state, self.inline(all, tree, &BTreeMap::new())));
+        Trees(inlined.collect())
+    }
+
+    /// `known` has the slots of writes on the way, in terms of slots before the step.
+    fn inline(&self, all: &Automaton, tree: &Tree, known: &BTreeMap<Slot, Option<Slot>>) -> Tree {
+        let source = |slot: Slot| known.get(&slot).copied().unwrap_or(Some(slot));
+        match tree {
+            Tree::If(test, yes, no) => {
+                let outcome = match *test {
+                    Test::Nil(slot) => source(slot).map(Test::Nil).ok_or(true),
+                    Test::True(slot) => Ok(Test::True(slot)),
+                    Test::Same(a, b) => match (source(a), source(b)) {
+                        (Some(a), Some(b)) => Ok(Test::Same(a, b)),
+                        _ => Err(false),
+                    },
+                };
+                match outcome {
+                    Err(true) => self.inline(all, yes, known),
+                    Err(false) => self.inline(all, no, known),
+                    Ok(test) => {
+                        let [yes, no] = [yes, no].map(|side| self.inline(all, side, known).into());
+                        Tree::If(test, yes, no)
+                    }
+                }
+            }
+            Tree::Do(next, nodes, _) => {
+                let nodes: Vec<_> = nodes.iter().map(|node| node.and_then(source)).collect();
+                if let Next::State(state) = *next
+                    && let Some(access) = all.access(state).filter(|_| is_write(all.access(state)))
+                    && let Some(then) = self.0.get(&state)
+                {
+                    let mut after = known.clone();
+                    let own = nodes.iter().enumerate();
+                    after.extend(own.map(|(place, &node)| (state * PER_STATE + place, node)));
+                    return Tree::Write(access, nodes, self.inline(all, then, &after).into());
+                }
+                Tree::Do(next.clone(), nodes, known.iter().map(|(&to, &from)| (to, from)).collect())
+            }
+            Tree::Write(..) => tree.clone(),
+        }
+    }
+}
+
+fn is_write(access: Option<Access>) -> bool {
+    matches!(access, Some(Access::Store(_) | Access::Toggle(_)))
 }
 
 /// All that was seen in one state: the slots, what came next and on which nodes.
@@ -98,12 +154,13 @@ pub(super) fn fit(
             slots[trace.operation * PER_STATE + place] = i64::from(node);
         }
         let mut state = trace.operation;
-        for time in 0..=path.len() {
+        let following = path.iter().map(|&state| Some(state)).chain([None]);
+        for (time, after) in following.enumerate() {
             let (next, nodes) = match trace.events.get(time) {
                 Some(event) => {
                     let count = arity(event.access);
                     let nodes = event.nodes[..count].iter().map(|&node| value(node)).collect();
-                    (Next::State(path[time]), nodes)
+                    (Next::State(after.unwrap_or(state)), nodes)
                 }
                 None => match trace.outcome {
                     Outcome::Answer(answer) => (Next::Answer(answer), vec![]),
@@ -123,8 +180,8 @@ pub(super) fn fit(
                     here.nodes.push(nodes);
                 }
             }
-            let Some(event) = trace.events.get(time) else { break };
-            state = path[time];
+            let (Some(event), Some(after)) = (trace.events.get(time), after) else { break };
+            state = after;
             let found = match event.found {
                 Found::Nothing => None,
                 Found::Pointer(node) => Some(value(node)),
@@ -180,6 +237,12 @@ impl<'a> Grower<'a> {
         slots.sort_by_key(|&slot| {
             (rows.ages[slot], slot / PER_STATE != state, slot % PER_STATE != FOUND, slot)
         });
+        // Of those that always hold the same, the youngest is enough.
+        let mut known = BTreeSet::new();
+        slots.retain(|&slot| {
+            let values: Vec<i64> = rows.slots.iter().map(|row| row[slot]).collect();
+            known.insert((flags[slot], values))
+        });
         let mut numbers = HashMap::new();
         let classes = rows.next.iter().map(|next| {
             let fresh = numbers.len();
@@ -229,7 +292,7 @@ impl<'a> Grower<'a> {
             self.slots.iter().find(fits).map(|slot| Some(*slot))
         });
         let sources = sources.collect::<Option<Vec<_>>>()?;
-        Some(Tree::Do(self.rows.next[first].clone(), sources))
+        Some(Tree::Do(self.rows.next[first].clone(), sources, Vec::new()))
     }
 
     /// How mixed these rows are: their entropy, and more where one access is left unexplained.

@@ -170,9 +170,7 @@ def infer(code: Code) -> Inferred:
     ...     return x
     >>> print(pgn.machines.infer(last).picture)
     """
-    native = registered(code)
-    assert native is not None
-    return Inferred(code, native)
+    return Inferred(code, registered(code))
 
 
 def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import itertools
 import sys
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +14,20 @@ from pgn import _native
 
 #: What is told of an access: program point, kind, field, node and second node.
 _Access = tuple[int, str, int, int, "int | None"]
+
+
+#: Where in the source: the function, the line, and the column if Python knows it.
+_Place = tuple[str, int, "int | None"]
+
+
+@functools.cache
+def _place(code: types.CodeType, instruction: int, line: int) -> _Place:
+    # One condition of a loop may be compiled twice: instructions do not tell places.
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return code.co_name, line, None
+    start, _, column, _ = next(itertools.islice(positions(), instruction // 2, None))
+    return code.co_name, start or line, column
 
 
 class Watched:
@@ -30,10 +47,10 @@ class Watched:
     def _note(self, kind: str, field: int, node: int | None, other: int | None = None) -> None:
         if node is None or (kind == "less" and other is None):
             raise ValueError(f"`{self._code.name}` reads or writes a field of nil")
-        point: list[tuple[str, int]] = []
+        point: list[_Place] = []
         frame = sys._getframe(2)
         while frame is not None and frame.f_code is not Code._record.__code__:
-            point.append((frame.f_code.co_qualname, frame.f_lasti))
+            point.append(_place(frame.f_code, frame.f_lasti, frame.f_lineno))
             frame = frame.f_back  # type: ignore[assignment]
         site = self._code._points.setdefault(tuple(point), len(self._code._points))
         self._accesses.append((site, kind, field, node, other))
@@ -99,7 +116,7 @@ class Code:
         self.name: str = name or source.__name__.lower()
         self.pointers, self.bits = list(pointers), list(bits)
         self.sites, self.clauses = sites, None if clauses is None else list(clauses)
-        self._points: dict[tuple[tuple[str, int], ...], int] = {}
+        self._points: dict[tuple[_Place, ...], int] = {}
         if isinstance(source, type):
             made = source()
             found = inspect.getmembers(made, inspect.ismethod)
@@ -142,8 +159,8 @@ class Code:
 class Inferred:
     """What :func:`infer` found: a program of micro-steps, with clauses."""
 
-    def __init__(self, code: Code, native: _native.Registered) -> None:
-        told = native.inferred()
+    def __init__(self, code: Code, native: _native.Registered | None) -> None:
+        told = None if native is None else native.inferred()
         assert told is not None
         self.code, self.picture = code, told[0]
         self.states, self.leaves, self.traces, self.views = told[1]
