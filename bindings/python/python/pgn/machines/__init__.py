@@ -124,8 +124,10 @@ def train(
     named = isinstance(program, str)
     native = None if named else registered(program)
     given: dict[str, Any] = {"model": "pgn-machine", "seed": whole("seed", seed)}
-    ordinary = isinstance(program, Code)
-    given["task"] = program if named else program.name if ordinary else Declared(program).name
+    if isinstance(program, (str, Code)):
+        given["task"] = program if isinstance(program, str) else program.name
+    else:
+        given["task"] = Declared(program).name
     if epochs is not None:
         given["epochs"] = whole("epochs", epochs)
     if patience is not None:
@@ -164,11 +166,17 @@ def infer(code: Code) -> Inferred:
     """Infers a program of micro-steps from ordinary code, and clauses that prove it.
 
     >>> @pgn.machines.code(pointers=["next"])
-    ... def last(memory, x) -> int:
-    ...     while memory.next(x) is not None:
-    ...         x = memory.next(x)
-    ...     return x
-    >>> print(pgn.machines.infer(last).picture)
+    ... class Chain:
+    ...     def put(self, memory, x, y) -> None:
+    ...         if x != y and memory.next(x) is None and memory.next(y) is None:
+    ...             memory.next(x, y)
+    ...     def last(self, memory, x) -> int:
+    ...         while (following := memory.next(x)) is not None:
+    ...             x = following
+    ...         return x
+    >>> inferred = pgn.machines.infer(Chain)
+    >>> inferred.states, inferred.refutation
+    (5, None)
     """
     return Inferred(code, registered(code))
 
