@@ -133,6 +133,27 @@ fn a_union_find_with_sites_and_without() {
     }
 }
 
+/// Both nodes are written at one place, so that it follows itself.
+#[test]
+fn a_loop_that_only_writes() {
+    let names = Signature::new("both").pointers(&["up"]).registers(&["x", "y"]);
+    let names = names.operation("free", "", &["x", "y"], &[]);
+    let code: Arc<dyn Code> = Arc::new(Ordinary(names, |_, m, on| {
+        m.load(on[0], UP);
+        for &node in on {
+            m.store(node, UP, None);
+        }
+        Outcome::Done
+    }));
+    let how = Inference::default();
+    let learned = how.infer(&code, &mut |_| {});
+    // Which turn it is cannot be told where both are the same node: that is refused, or right.
+    if let Ok(learned) = learned {
+        let trial = Trial { sequences: 4, nodes: 30, operations: 100, seed: 9 };
+        assert_eq!(how.compare(&code, &learned.program, trial).unwrap(), 0);
+    }
+}
+
 #[test]
 fn code_that_is_wrong_is_refused() {
     let names = |fields: &[&str]| {

@@ -18,10 +18,10 @@
 //! use pgn_machines::infer::{Code, CodeMemory, Inference};
 //! use pgn_machines::{Machine, Outcome, Result, Signature};
 //!
-//! /// The end of a list.
-//! struct Last(Signature);
+//! /// Lists: `put` hangs y below x, where both are ends; `last` walks to the end.
+//! struct Chain(Signature);
 //!
-//! impl Code for Last {
+//! impl Code for Chain {
 //!     fn signature(&self) -> &Signature {
 //!         &self.0
 //!     }
@@ -29,20 +29,28 @@
 //!     fn run(&self, operation: usize, list: &mut CodeMemory, on: &[u32]) -> Result<Outcome> {
 //!         let mut x = on[0];
 //!         if operation == 1 {
-//!             list.store(x, 0, None); // cut the list after x
+//!             if x != on[1] && list.load(x, 0).is_none() && list.load(on[1], 0).is_none() {
+//!                 list.store(x, 0, Some(on[1]));
+//!             }
 //!             return Ok(Outcome::Done);
 //!         }
 //!         while let Some(next) = list.load(x, 0) {
 //!             x = next;
 //!         }
-//!         if x != on[1] {
-//!             list.store(x, 0, Some(on[1]));
-//!         }
 //!         Ok(Outcome::Node(Some(x)))
 //!     }
 //! }
 //!
-//! let names = Signature::new("last").pointers(&["next"]).registers(&["x", "y"]);
+//! let names = Signature::new("chain")
+//!     .pointers(&["next"])
+//!     .registers(&["x", "y"])
+//!     .operation("last", "", &["x"], &[])
+//!     .operation("put", "", &["x", "y"], &[]);
+//! let code: Arc<dyn Code> = Arc::new(Chain(names));
+//! let learned = Inference::default().infer(&code, &mut |_| {})?;
+//! assert_eq!(learned.program.size().0, 5); // states
+//! let machine = Machine::new(Arc::new(learned.program))?;
+//! # assert!(machine.consistent().len() > 4);
 //! # Ok::<(), pgn_machines::Error>(())
 //! ```
 

@@ -439,8 +439,12 @@ impl StateCode {
                     found = Some(Value::Node(memory.pointer(a, usize::from(field))))
                 }
                 Access::Bit(bit) => found = Some(Value::Flag(memory.bit(a, usize::from(bit)))),
-                // Writes are on the way to what follows them.
-                Access::Toggle(_) | Access::Store(_) => return None,
+                // In a loop that only writes; other writes are on the way to what follows them.
+                Access::Toggle(bit) => memory.toggle(a, usize::from(bit)),
+                Access::Store(field) => {
+                    let to = register(self.nodes[1], memory);
+                    memory.set_pointer(a, usize::from(field), to);
+                }
                 Access::Less => {
                     let b = register(self.nodes[1], memory)?;
                     memory.visit(b);

@@ -64,6 +64,16 @@ impl Trees {
 }
 
 impl Tree {
+    /// The states that it leads to.
+    fn following(&self, into: &mut BTreeSet<usize>) {
+        match self {
+            Tree::If(_, yes, no) => [yes, no].into_iter().for_each(|side| side.following(into)),
+            Tree::Do(Next::State(state), ..) => into.extend([*state]),
+            Tree::Do(..) => {}
+            Tree::Write(_, _, then) => then.following(into),
+        }
+    }
+
     pub fn leaves(&self) -> usize {
         match self {
             Tree::If(_, yes, no) => yes.leaves() + no.leaves(),
@@ -75,15 +85,34 @@ impl Tree {
 
 impl Trees {
     /// With writes done on the way: whatever follows a write is decided without looking at the
-    /// memory, so that it belongs to the step before.
+    /// memory, so that it belongs to the step before. A loop that only writes keeps its states.
     pub fn with_writes_inlined(&self, all: &Automaton) -> Trees {
-        let kept = self.0.iter().filter(|(state, _)| !is_write(all.access(**state)));
-        let inlined = kept.map(|(&state, tree)| (state, self.inline(all, tree, &BTreeMap::new())));
-        Trees(inlined.collect())
+        let writes = |state: &usize| {
+            let mut open = vec![*state];
+            let mut met = BTreeSet::new();
+            while let Some(tree) = open.pop().and_then(|state| self.0.get(&state)) {
+                let mut next = BTreeSet::new();
+                tree.following(&mut next);
+                next.retain(|next| is_write(all.access(*next)) && met.insert(*next));
+                open.extend(next);
+            }
+            is_write(all.access(*state)) && !met.contains(state)
+        };
+        let inlined: BTreeSet<usize> = self.0.keys().copied().filter(writes).collect();
+        let kept = self.0.iter().filter(|(state, _)| !inlined.contains(state));
+        let inline = |tree| self.inline(all, &inlined, tree, &BTreeMap::new());
+        Trees(kept.map(|(&state, tree)| (state, inline(tree))).collect())
     }
 
     /// `known` has the slots of writes on the way, in terms of slots before the step.
-    fn inline(&self, all: &Automaton, tree: &Tree, known: &BTreeMap<Slot, Option<Slot>>) -> Tree {
+    fn inline(
+        &self,
+        all: &Automaton,
+        inlined: &BTreeSet<usize>,
+        tree: &Tree,
+        known: &BTreeMap<Slot, Option<Slot>>,
+    ) -> Tree {
+        let inside = |tree, known: &BTreeMap<_, _>| self.inline(all, inlined, tree, known);
         let source = |slot: Slot| known.get(&slot).copied().unwrap_or(Some(slot));
         match tree {
             Tree::If(test, yes, no) => {
@@ -96,10 +125,10 @@ impl Trees {
                     },
                 };
                 match outcome {
-                    Err(true) => self.inline(all, yes, known),
-                    Err(false) => self.inline(all, no, known),
+                    Err(true) => inside(yes, known),
+                    Err(false) => inside(no, known),
                     Ok(test) => {
-                        let [yes, no] = [yes, no].map(|side| self.inline(all, side, known).into());
+                        let [yes, no] = [yes, no].map(|side| inside(side, known).into());
                         Tree::If(test, yes, no)
                     }
                 }
@@ -107,13 +136,13 @@ impl Trees {
             Tree::Do(next, nodes, _) => {
                 let nodes: Vec<_> = nodes.iter().map(|node| node.and_then(source)).collect();
                 if let Next::State(state) = *next
-                    && let Some(access) = all.access(state).filter(|_| is_write(all.access(state)))
+                    && let Some(access) = all.access(state).filter(|_| inlined.contains(&state))
                     && let Some(then) = self.0.get(&state)
                 {
                     let mut after = known.clone();
                     let own = nodes.iter().enumerate();
                     after.extend(own.map(|(place, &node)| (state * PER_STATE + place, node)));
-                    return Tree::Write(access, nodes, self.inline(all, then, &after).into());
+                    return Tree::Write(access, nodes, inside(then, &after).into());
                 }
                 Tree::Do(next.clone(), nodes, known.iter().map(|(&to, &from)| (to, from)).collect())
             }
