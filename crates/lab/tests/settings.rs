@@ -64,7 +64,7 @@ fn several_pointer_types() {
         observe: &mut |_| {},
     };
     let sentence = train(&config, dir.path(), session).unwrap_err().to_string();
-    assert!(sentence.contains("there is no pointer field `left`"), "{sentence}");
+    assert!(sentence.contains("`left`, which is no further pointer field of `dsu`"), "{sentence}");
 }
 
 #[test]
