@@ -14,21 +14,12 @@ from pathlib import Path
 import pgn
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bindings/python/examples"))
-from learn import find, sets  # noqa: E402
+from learn import sets  # noqa: E402
 
 SEEDS = 5
 
 
-def links(memory, u, v) -> bool:
-    a, b = find(memory, u), find(memory, v)
-    if a == b:
-        return False
-    low, high = (a, b) if memory.less(a, b) else (b, a)
-    memory.up(low, high)
-    return True
-
-
-unseen = pgn.machines.code(links, pointers=["up"], name="sets_unseen", sites=False)
+unseen = pgn.machines.code(sets.source, pointers=["up"], name="sets_unseen", sites=False)
 
 FREE = {f"x.{field} = nil": "x is in a tree" for field in ("left", "right", "above")}
 ROOT = {"h != x": "h and x are the same node", "h.above = nil": "h is in a tree", "h.right = nil": "h is in a tree"}

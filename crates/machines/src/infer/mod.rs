@@ -56,6 +56,7 @@
 
 mod automaton;
 mod program;
+mod registers;
 mod search;
 mod trace;
 mod trees;
