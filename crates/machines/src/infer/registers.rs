@@ -51,7 +51,11 @@ pub(super) fn edges(trees: &Trees) -> Vec<Edge> {
 }
 
 /// Slots that each state reads, or one after it does before they are written again.
-pub(super) fn live(all: &Automaton, trees: &Trees, edges: &[Edge]) -> BTreeMap<usize, BTreeSet<Slot>> {
+pub(super) fn live(
+    all: &Automaton,
+    trees: &Trees,
+    edges: &[Edge],
+) -> BTreeMap<usize, BTreeSet<Slot>> {
     fn tested(tree: &Tree, into: &mut BTreeSet<Slot>) {
         match tree {
             Tree::If(test, yes, no) => {
