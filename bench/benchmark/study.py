@@ -29,7 +29,7 @@ MODELS = {
 def fits(model: str, task: str) -> bool:
     """`forest` has features about pointers; pgn-exact is for structures that are their pointers."""
     if model == "pgn-exact":
-        return task == "forest"
+        return task in ("dsu", "forest")
     return task != "forest" or model.startswith("pgn")
 
 
