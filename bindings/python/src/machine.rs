@@ -118,7 +118,7 @@ impl Machine {
 
     /// The machine as decision trees, which its certificate allows.
     fn compile(&self, py: Python<'_>) -> PyResult<Machine> {
-        let compiled = self.work(py, |_| self.run.compile())?;
+        let compiled = self.work(py, |_| self.run.compile(false))?;
         let (run, program) = (Arc::clone(&self.run), self.program.clone());
         Ok(Machine { run, program, compiled: Some(Arc::new(compiled)) })
     }

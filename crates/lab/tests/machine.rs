@@ -79,7 +79,7 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
     finished(train(&config("dsu"), &dir, None));
     let run = MachineRun::load(&dir).unwrap();
     assert!(run.certify_in(&dir).unwrap().certificate.certified);
-    MachineRun::load(&dir).unwrap().compile().unwrap();
+    MachineRun::load(&dir).unwrap().compile(false).unwrap();
 
     // One weight of the logits of the next state.
     let mut parameters = run.net().parameters().clone();
@@ -94,7 +94,7 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
     // Without the results, which know the model's checksum, the network is compared anew.
     std::fs::remove_file(dir.join("results.json")).unwrap();
     let run = MachineRun::load(&dir).unwrap();
-    assert!(run.compile().err().unwrap().to_string().contains("differs from its program on"));
+    assert!(run.compile(false).err().unwrap().to_string().contains("differs from its program on"));
     let certificate = run.certify_in(&dir).unwrap().certificate;
     assert!(!certificate.certified && certificate.right < certificate.views);
     let failure = &certificate.failures[0];
