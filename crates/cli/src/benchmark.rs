@@ -21,7 +21,8 @@ use crate::{
   pgn benchmark make data
   pgn benchmark make data --task dsu --text
   pgn benchmark predict counting --task dsu --out predictions
-  pgn benchmark score predictions/*.safetensors --out entries/counting/scores.json
+  pgn benchmark score predictions/*.safetensors --out scores.json
+  pgn benchmark score mine.safetensors --data test.safetensors
   pgn benchmark table entries > leaderboard.md")]
 pub struct Args {
     #[command(subcommand)]

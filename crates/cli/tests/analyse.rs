@@ -59,7 +59,9 @@ fn from_runs_to_analyses_figures_and_a_report() {
     let some = stdout(here, "analyse grid/lct grid/lct/pgn/seed-0 --models pgn --json");
     let some: Analyses = serde_json::from_str(&some).unwrap();
     assert_eq!(some.runs, analyses.of("lct", "pgn").cloned().collect::<Vec<_>>());
-    stdout(here, "analyse grid --out made/analyses.json");
+    let again = refused(here, "analyse grid --out made/analyses.json");
+    assert!(again.ends_with("made/analyses.json already exists; use --force to overwrite it"));
+    stdout(here, "analyse grid --out made/analyses.json --force");
     assert!(fs::read(&path).unwrap() == bytes);
 
     fs::copy(here.join("grid/runs.json"), here.join("made/runs.json")).unwrap();

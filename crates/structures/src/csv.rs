@@ -1,11 +1,15 @@
 //! Operations that a user wrote down: one `u,v` or `name,u,v` per line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
+use crate::files::{BadLine, Lines};
 use crate::sampling::draw_priorities;
 use crate::{Dataset, Edge, Error, Node, Operation, Result, Sampling, Split, Task};
+
+/// The most operations that a file may hold: more than a data set of them has room for.
+const MOST_OPERATIONS: usize = 1 << 24;
 
 /// Reads operations of `task` on `nodes` nodes from a file: see [`read_operations`].
 pub fn operations_from_csv(
@@ -131,15 +135,17 @@ fn read_sequences(
     let mut sequences: Vec<Vec<Operation>> = Vec::new();
     let mut apart = true;
     let mut header_possible = true;
-    for (index, line) in source.lines().enumerate() {
-        let at = |trouble: String| Error::File {
-            path: name.to_path_buf(),
-            trouble: format!("line {}: {trouble}", index + 1),
-        };
-        let line = line.map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::InvalidData => at("it is not UTF-8 text".to_string()),
-            _ => Error::Io { verb: "read", path: name.to_path_buf(), cause },
-        })?;
+    let at = |line: usize, trouble: String| Error::File {
+        path: name.to_path_buf(),
+        trouble: format!("line {}: {trouble}", line + 1),
+    };
+    let mut lines = Lines::new(source);
+    let mut left = MOST_OPERATIONS;
+    let unread = |BadLine { line, cause }| match cause.kind() {
+        ErrorKind::InvalidData => at(line, cause.to_string()),
+        _ => Error::Io { verb: "read", path: name.to_path_buf(), cause },
+    };
+    while let Some((number, line)) = lines.next().map_err(unread)? {
         let line = line.trim_start_matches('\u{feff}');
         apart |= line.trim().is_empty();
         let line = line.split_once('#').map_or(line, |(before, _)| before).trim();
@@ -150,7 +156,11 @@ fn read_sequences(
         if header {
             continue;
         }
-        let operation = parse(line, task, nodes).map_err(at)?;
+        let operation = parse(line, task, nodes).map_err(|trouble| at(number, trouble))?;
+        if left == 0 {
+            return Err(at(number, format!("more than {MOST_OPERATIONS} operations")));
+        }
+        left -= 1;
         match sequences.last_mut().filter(|_| !apart) {
             Some(sequence) => sequence.push(operation),
             None => sequences.push(vec![operation]),

@@ -27,7 +27,8 @@ use crate::output;
 #[command(after_long_help = "\
 Examples:
   pgn cluster slurm --sweep sweep.toml --out /shared/sweep
-  pgn cluster slurm --sweep sweep.toml --out /shared/sweep --submit --time 4:00:00 --at-once 50
+  pgn cluster slurm --sweep sweep.toml --out /shared/sweep --submit \\
+    --time 4:00:00 --at-once 50
   pgn sweep sweep.toml --out /shared/sweep --list")]
 pub struct Args {
     /// What is run, as for pgn sweep

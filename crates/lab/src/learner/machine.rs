@@ -302,3 +302,32 @@ fn count_right(net: &MachineNet, pairs: &[(View, Action)]) -> Result<Counted> {
     }
     Ok(counted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hard_views_displace_no_other_in_a_pass() {
+        let mut config = MachineConfig::defaults("forest", MACHINE_MODEL, 0).unwrap();
+        config.batch = 8;
+        let machine = config.machine().unwrap();
+        let views = views_of(&config, &machine).unwrap();
+        let net = MachineNet::new(machine.signature().clone(), config.network, 0).unwrap();
+        let trainer = Trainer::new(net, options(&config)).unwrap();
+        let (hard, order) = (vec![0, 5], (0, Vec::new()));
+        let mut learner =
+            MachineLearner { config: &config, machine, views, trainer, hard, taken: 0, order };
+        let all = learner.views.train.len();
+        let mut seen: Vec<usize> = Vec::new();
+        for step in 0..all as u64 {
+            // Behind the two that are repeated.
+            seen.extend(&learner.batch(step)[2..]);
+        }
+        for pass in seen.chunks_exact(all) {
+            let mut pass = pass.to_vec();
+            pass.sort_unstable();
+            assert!(pass.into_iter().eq(0..all));
+        }
+    }
+}
