@@ -66,7 +66,7 @@ impl Data {
             _ => PointerSource::None,
         };
         let reads_fields = !config.network.pointer_types.is_empty();
-        let known: Vec<&str> = task.schema().further().map(|(_, name)| name).collect();
+        let known: Vec<&str> = task.schema().extra().map(|(_, name)| name).collect();
         let types = &config.network.pointer_types;
         if let Some(name) = types.iter().find(|name| !known.contains(&name.as_str())) {
             let (task, known) = (task.name(), known.join(", "));

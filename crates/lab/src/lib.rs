@@ -44,9 +44,7 @@ mod scores;
 pub mod story;
 mod streams;
 mod teacher;
-mod test;
 mod train;
-mod trivial;
 pub mod verify;
 
 pub use checkpoint::Checkpoint;
@@ -61,7 +59,6 @@ pub use limits::{MAX_THREADS, check_memory};
 pub use results::{Results, Timing, ViewCounts};
 pub use run::{AnyRun, Run, TestSets, check_class, note_class};
 pub use schedule::Decay;
-pub use scores::{Scores, TestScores};
+pub use scores::{Scores, TestScores, TrivialRules};
 pub use teacher::Teacher;
 pub use train::{Outcome, Progress, Session, end, train};
-pub use trivial::TrivialRules;

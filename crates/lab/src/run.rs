@@ -15,11 +15,11 @@ use crate::{
     analysis::{Analysis, analyse_model},
     collection::find_runs,
     data::data_set,
+    evaluate::{Player, counting},
     machine::{MachineRun, Mode},
     results::check_model,
-    rollouts::{RolloutArrays, RolloutOf, execution, rollouts},
+    rollouts::{RolloutArrays, RolloutOf, rollouts},
     story::{Step, story},
-    test::{test, test_set},
 };
 
 /// A run with its config, its model and what it is tested on.
@@ -195,8 +195,8 @@ impl Run {
     /// The scores on test sets: the run's own unless others are asked for.
     pub fn test(&self, sets: &TestSets, stop: Stop<'_>) -> Result<Vec<TestScores>> {
         let seed = sets.seed.unwrap_or(self.config.seed);
-        let sets = sets.of(&self.config.test)?;
-        test(&self.model, self.data()?, &sets, seed, stop)
+        let (sets, data) = (sets.of(&self.config.test)?, self.data()?);
+        Player::Model(&self.model).test(data.task(), Some(data), &sets, seed, stop)
     }
 
     /// The sequences of a data set, with all that the model reads on them. Of a structure that is
@@ -214,16 +214,9 @@ impl Run {
     /// The scores on a data set.
     pub fn evaluate(&self, set: Dataset, stop: Stop<'_>) -> Result<TestScores> {
         let examples = self.examples(set)?;
-        let rule = match &self.data {
-            Some(data) => data.counting(examples.set.seed)?,
-            None => None,
-        };
-        let mut scores = test_set(&self.model, &examples, rule.as_ref(), stop)?;
-        if self.config.network.iterated().is_some() {
-            let examples: Vec<_> = examples.examples().collect();
-            scores.execution = Some(execution(&self.model, &examples, stop)?);
-        }
-        Ok(scores)
+        let data = self.data.as_ref();
+        let rule = data.map(|data| counting(data.task(), examples.set.seed)).transpose()?.flatten();
+        Player::Model(&self.model).score_set(&examples, rule.as_ref(), stop)
     }
 
     /// Free rollouts of a data set, unless told to stop.

@@ -101,7 +101,10 @@ fn a_checkpoint_of_another_format_version_is_refused() {
     bytes[at + version.len() - 1] = b'3';
     std::fs::write(&path, &bytes).unwrap();
     let error = Checkpoint::load(&path, "", &Parameters::zeros(&config)).unwrap_err().to_string();
-    assert!(error.ends_with("its format is pgn-checkpoint-3; expected pgn-checkpoint-2"), "{error}");
+    assert!(
+        error.ends_with("its format is pgn-checkpoint-3; expected pgn-checkpoint-2"),
+        "{error}"
+    );
 }
 
 fn line(epoch: u64) -> Metrics {

@@ -5,7 +5,7 @@
 //!
 //! x ← min(ReLU(update\[z ‖ x ‖ parent ‖ children ‖ global\]), cap)
 //!
-//! Each relation has a message function of its own, ReLU(Mᵣ xⱼ): a node hears the one it points
+//! Each relation has a message function of its own, ReLU(Mᵣ xⱼ): a node receives from the one it points
 //! to, the strongest of those that point to it (element by element), and the strongest of all. At
 //! the end x takes the place of h: decoder and masks read \[z ‖ x\] as ever (equations 3 and 4), and
 //! a node with mask 0 is re-aimed (equation 6) by the score
@@ -29,7 +29,6 @@
 //! | `training.rs` | batches of transitions |
 //! | `cost.rs` | the arithmetic it needs |
 
-mod cost;
 mod forward;
 mod outputs;
 mod reach;
@@ -73,9 +72,6 @@ pub(crate) const DESIGN: Design = Design {
         let weights = Weights::new(config, settings(config), parameters);
         let (tapes, gradients) = Default::default();
         Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
-    },
-    training_flop: |config, sequence, first| {
-        cost::training_flop(config, settings(config), sequence, first)
     },
 };
 

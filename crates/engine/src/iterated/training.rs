@@ -37,8 +37,6 @@ impl Network {
                         answer: sequence.answers[t],
                         mask: sequence.mask(t),
                         after: sequence.pointers_after(t),
-                        fields_before: Default::default(),
-                        fields_after: Default::default(),
                     };
                     (transition, share)
                 })

@@ -123,7 +123,7 @@ impl Unroll<'_> {
         match config.input_graph {
             InputGraph::None => {}
             InputGraph::Edges => neighbours[0].merge(&tape.input),
-            InputGraph::Head => neighbours[channels - 1].copy(&tape.input),
+            InputGraph::Channel => neighbours[channels - 1].copy(&tape.input),
         }
         let after = (t + 1) * n * k..(t + 2) * n * k;
         for index in 0..tape.passes.len() {

@@ -15,7 +15,7 @@
 //! | `names.rs`, `cost.rs` | names of tensors; the arithmetic it needs |
 
 mod backward;
-mod cost;
+pub(crate) mod cost;
 mod decoder;
 mod encoder;
 mod forward;
@@ -106,7 +106,6 @@ pub(crate) const DESIGN: Design = Design {
             gradients: BufferPool::default(),
         })
     },
-    training_flop: |config, sequence, _| cost::training_flop(config, sequence),
 };
 
 impl Processor for Network {

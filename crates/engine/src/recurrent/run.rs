@@ -22,7 +22,7 @@ use crate::{
     masks::left_alone,
     processor::ProcessorState,
     simd::with_simd,
-    spin_pool::awake,
+    spin_pool::keep_awake,
     state::VisibleState,
 };
 
@@ -45,7 +45,7 @@ pub(super) struct RecurrentState {
     between: Vec<f32>,           // [n, k]: from one layer to the next, if there are several
     z: Vec<f32>,                 // [n, k]
     sent: Vec<f32>,              // [n, channels · k]: bⱼ
-    by_all: Vec<f32>,            // [k]: what all hear in the complete graph
+    by_all: Vec<f32>,            // [k]: what all nodes receive in the complete graph
     top: Vec<f32>,               // [2k]: max z | max h
     zh: Vec<f32>,                // [n, 2k], if attention reads it
     neighbours: Vec<Neighbours>, // one of each channel
@@ -138,7 +138,7 @@ impl RecurrentState {
             match config.input_graph {
                 InputGraph::None => {}
                 InputGraph::Edges => self.neighbours[0].merge(&self.input),
-                InputGraph::Head => self.neighbours[config.channels() - 1].copy(&self.input),
+                InputGraph::Channel => self.neighbours[config.channels() - 1].copy(&self.input),
             }
         }
         self.top.fill(config.readout_aggregation.nothing());
@@ -210,7 +210,7 @@ impl ProcessorState for RecurrentState {
         if n <= ALONE {
             self.compute(operation, visible)
         } else {
-            awake(n.div_ceil(ALONE), || self.compute(operation, visible))
+            keep_awake(n.div_ceil(ALONE), || self.compute(operation, visible))
         }
     }
 

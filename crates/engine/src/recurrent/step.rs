@@ -133,7 +133,7 @@ pub fn encode<S: Simd>(simd: S, context: &StepContext, rows: Encoding) {
     weights.layers[0].send(simd, config, z, sent);
 }
 
-/// What all nodes of a layer may hear.
+/// What all nodes of a layer may receive.
 #[derive(Clone, Copy)]
 pub struct AllSenders<'a> {
     pub neighbours: &'a [Neighbours], // one of each channel

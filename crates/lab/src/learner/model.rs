@@ -15,12 +15,11 @@ use pgn_runs::{Stop, files};
 use crate::{
     Data, DataConfig, Decay, Error, Examples, Result, RunConfig, Transitions, batches,
     data::data_set,
-    evaluate::evaluate,
+    evaluate::{Player, evaluate},
     learner::{Best, Evaluation},
     limits,
     metrics::EpochLosses,
     schedule::linear,
-    test::test,
 };
 
 impl Network for Config {
@@ -327,7 +326,8 @@ impl Learner for ModelLearner<'_> {
         let config = self.config;
         let model = Model::from_parameters(config.network.clone(), best.parameters.clone())?;
         let validation = best.evaluation.validation.clone().unwrap_or_default();
-        let test = test(&model, &self.data, &config.test, config.seed, stop)?;
+        let (data, seed) = (&self.data, config.seed);
+        let test = Player::Model(&model).test(data.task(), Some(data), &config.test, seed, stop)?;
         Ok(Tested { validation, test, views: None })
     }
 }
