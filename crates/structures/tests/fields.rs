@@ -1,7 +1,7 @@
 //! Node state with more than one pointer: a structure declares it, and everything carries it.
 
 use pgn_structures::{
-    Curriculum, Dataset, Error, Fields, LinkCutTree, Node, Operation, OwnedTransition,
+    Dataset, Error, Fields, LinkCutTree, Node, Operation, OwnedTransition,
     PointerStructure, Result, Sampling, Schema, SequenceStream, Task, Visited,
 };
 

@@ -27,7 +27,6 @@
 //! | `run.rs` | a structure in use |
 //! | `transition.rs` | one transition: losses and gradients |
 //! | `training.rs` | batches of transitions |
-//! | `cost.rs` | the arithmetic it needs |
 
 mod forward;
 mod outputs;
