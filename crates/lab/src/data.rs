@@ -71,10 +71,13 @@ impl Data {
         if let Some(name) = types.iter().find(|name| !known.contains(&name.as_str())) {
             let (task, known) = (task.name(), known.join(", "));
             let expected = if known.is_empty() { "none: it has one pointer" } else { &known };
-            return Err(Error::config(format!(
-                "network.pointer_types names `{name}`, which is no further pointer field of \
+            return Err(Error::config(
+                "network.pointer_types",
+                format!(
+                    "network.pointer_types names `{name}`, which is no further pointer field of \
                  `{task}`; expected {expected}"
-            )));
+                ),
+            ));
         }
         let reads_graphs = config.network.input_graph != InputGraph::None && task.has_input_graph();
         let (train, validation) = (Vec::new(), Vec::new());

@@ -124,9 +124,10 @@ fn begin<'a, N: Network>(
     config.validate()?;
     if let Some(task) = session.task.as_ref().filter(|task| task.name() != config.task) {
         let (expected, found) = (&config.task, task.name());
-        return Err(Error::config(format!(
-            "task is {expected}, but the structure to train on is {found}"
-        )));
+        return Err(Error::config(
+            "task",
+            format!("task is {expected}, but the structure to train on is {found}"),
+        ));
     }
     N::check_memory(config)?;
     let given = session

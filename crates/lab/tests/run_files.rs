@@ -4,8 +4,7 @@ use std::path::Path;
 
 use pgn_engine::{Config, Parameters, TrainerState};
 use pgn_lab::{
-    Checkpoint, Scores,
-    learner::{Best, Evaluation, LearnerState},
+    Best, Checkpoint, Evaluation, LearnerState, Scores,
     metrics::{EpochLosses, Metrics, MetricsFile, read_metrics},
 };
 

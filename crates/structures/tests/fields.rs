@@ -1,8 +1,8 @@
 //! Node state with more than one pointer: a structure declares it, and everything carries it.
 
 use pgn_structures::{
-    Dataset, Error, Fields, LinkCutTree, Node, Operation, OwnedTransition,
-    PointerStructure, Result, Sampling, Schema, SequenceStream, Task, Visited,
+    Dataset, Error, Fields, LinkCutTree, Node, Operation, OwnedTransition, PointerStructure,
+    Result, Sampling, Schema, SequenceStream, Task, Visited,
 };
 
 /// Points `last` of u to v and `first` of u to its first partner; `odd` counts u's operations.

@@ -14,7 +14,6 @@ use pgn_structures::{Sampling, Task};
 
 use crate::{Error, Examples, Result, Scores, TestScores};
 
-pub use crate::scores::Execution;
 pub(crate) use player::{Player, counting};
 pub use prediction::{Prediction, PredictionScores, score_predictions};
 
