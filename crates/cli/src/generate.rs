@@ -22,11 +22,11 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   The paper's training set, then what is in it
-    pgn generate --task dsu --nodes 20 --count 70 --seed 0 --out train.safetensors
+    pgn generate --task dsu --nodes 20 --count 70 --out train.safetensors
     pgn generate --describe train.safetensors
 
-  35 test sequences on 100 nodes
-    pgn generate --task lct --nodes 100 --count 35 --split test --out test.safetensors
+  Test sequences on 100 nodes
+    pgn generate --task lct --nodes 100 --split test --out test.safetensors
 
   The ground truth of operations of your own
     pgn generate --task dsu --operations mine.csv --out mine.safetensors")]

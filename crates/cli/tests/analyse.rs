@@ -155,7 +155,7 @@ fn what_cannot_be_done_is_said_in_a_sentence_and_nothing_is_written() {
         ("analyse whole damaged --out out", "damaged/model.safetensors"),
         ("analyse whole --threads 0 --out out", "--threads is 0"),
         ("figures empty --out out", "empty has no analyses.json in it; pgn analyse makes one"),
-        ("figures bad --out out", "bad/analyses.json: not the JSON that was expected here"),
+        ("figures bad --out out", "bad/analyses.json: it is damaged, or was changed by hand"),
         ("report empty --out out", "empty has no finished run in it"),
         ("report whole damaged --out out", "damaged/model.safetensors"),
         ("report whole --analyses bad/analyses.json --out out", "bad/analyses.json"),

@@ -17,7 +17,6 @@
 
 mod beyond;
 mod chain;
-mod check;
 mod credit;
 mod file;
 mod pointers;
