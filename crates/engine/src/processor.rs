@@ -9,8 +9,8 @@ use pgn_structures::{Edge, Node, Operation, Transition};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Error, Example, Iterated, Losses, Parameters, SimdLevel, iterated, parameters::Shapes,
-    recurrent, state::VisibleState,
+    Config, Error, Example, Iterated, Losses, Parameters, SimdLevel, buffer_pool::BufferPool,
+    iterated, packing::sum_in_order, parameters::Shapes, recurrent, state::VisibleState,
 };
 
 /// How latents are computed from features, pointers and messages.
@@ -44,6 +44,39 @@ impl Design {
             ProcessorKind::Recurrent | ProcessorKind::Memoryless => &recurrent::DESIGN,
             ProcessorKind::Iterated(_) => &iterated::DESIGN,
         }
+    }
+}
+
+/// A network: its weights laid out for the kernels, and buffers that training uses again.
+#[derive(Debug)]
+pub(crate) struct Network<W, T> {
+    pub config: Arc<Config>,
+    pub level: SimdLevel,
+    pub weights: W,
+    pub tapes: BufferPool<T>,
+    pub gradients: BufferPool<Vec<f32>>,
+}
+
+impl<W, T> Network<W, T> {
+    pub fn new(config: &Arc<Config>, level: SimdLevel, weights: W) -> Arc<Network<W, T>> {
+        let (tapes, gradients) = Default::default();
+        Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
+    }
+
+    /// Losses and gradients of a batch from those of its parts, in their order.
+    pub fn sum(
+        &self,
+        parameters: &Parameters,
+        parts: Vec<(Losses, Vec<f32>)>,
+        unpack: impl FnOnce(&[f32]) -> Parameters,
+    ) -> (Losses, Parameters) {
+        let mut losses = Losses::default();
+        let sum = sum_in_order(parts, &self.gradients, |part| losses.add(part, 1.0));
+        losses.weigh(&self.config);
+        let Some(sum) = sum else { return (losses, parameters.zeroed()) };
+        let gradients = unpack(&sum);
+        self.gradients.put_back(sum);
+        (losses, gradients)
     }
 }
 

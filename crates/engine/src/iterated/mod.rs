@@ -43,8 +43,7 @@ use std::sync::Arc;
 use pgn_structures::Transition;
 
 use crate::{
-    Config, Error, Example, Losses, Parameters, SimdLevel,
-    buffer_pool::BufferPool,
+    Config, Error, Example, Losses, Parameters,
     parameters::Shapes,
     processor::{Design, Processor, ProcessorState, StepInputs},
 };
@@ -55,22 +54,12 @@ use run::IteratedState;
 use transition::Tape;
 use weights::Weights;
 
-/// A network with this processor: its weights, and buffers that training uses again.
-#[derive(Debug)]
-struct Network {
-    config: Arc<Config>,
-    level: SimdLevel,
-    weights: Weights,
-    tapes: BufferPool<Tape>,
-    gradients: BufferPool<Vec<f32>>,
-}
+type Network = crate::processor::Network<Weights, Tape>;
 
 pub(crate) const DESIGN: Design = Design {
     tensors: |config| tensors(config, settings(config)),
     build: |config, level, parameters| {
-        let weights = Weights::new(config, settings(config), parameters);
-        let (tapes, gradients) = Default::default();
-        Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
+        Network::new(config, level, Weights::new(config, settings(config), parameters))
     },
 };
 

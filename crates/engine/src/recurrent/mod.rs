@@ -30,9 +30,8 @@ mod training;
 use std::sync::Arc;
 
 use crate::{
-    Config, Example, Losses, Parameters, SimdLevel,
+    Config, Example, Losses, Parameters,
     attention::QueryKey,
-    buffer_pool::BufferPool,
     masks::Masks,
     packing::{Packer, Packing},
     parameters::Shapes,
@@ -85,26 +84,12 @@ impl Weights {
     }
 }
 
-/// A network with this processor: its weights, and buffers that training uses again.
-#[derive(Debug)]
-struct Network {
-    config: Arc<Config>,
-    level: SimdLevel,
-    weights: Weights,
-    tapes: BufferPool<Tape>,
-    gradients: BufferPool<Vec<f32>>,
-}
+type Network = crate::processor::Network<Weights, Tape>;
 
 pub(crate) const DESIGN: Design = Design {
     tensors,
     build: |config, level, parameters| {
-        Arc::new(Network {
-            config: Arc::clone(config),
-            level,
-            weights: Weights::new(config, parameters),
-            tapes: BufferPool::default(),
-            gradients: BufferPool::default(),
-        })
+        Network::new(config, level, Weights::new(config, parameters))
     },
 };
 

@@ -11,10 +11,10 @@ use super::{
     cost::rollout_flop,
     layer::Layer,
     pointers::{Aiming, attention_input},
-    step::{AllSenders, Encoding, Processing, Scratch, StepContext, encode, process},
+    step::{AllSenders, Encoding, Processing, Scratch, StepContext, connect, encode, process},
 };
 use crate::{
-    Aggregation, AttentionInput, Candidates, Config, Graph, InputGraph,
+    Aggregation, AttentionInput, Candidates, Config, Graph,
     attention::{keep_visited, scores},
     config::is_default,
     graph::Neighbours,
@@ -131,15 +131,9 @@ impl RecurrentState {
             },
         );
         if std::mem::take(&mut visible.moved) | std::mem::take(&mut self.extra_moved) {
-            self.neighbours[0].rebuild(config.graph, context.pointers);
-            for (extra, neighbours) in self.extra.iter().zip(&mut self.neighbours[1..]) {
-                neighbours.rebuild(config.graph, extra);
-            }
-            match config.input_graph {
-                InputGraph::None => {}
-                InputGraph::Edges => self.neighbours[0].merge(&self.input),
-                InputGraph::Channel => self.neighbours[config.channels() - 1].copy(&self.input),
-            }
+            let extra = self.extra.iter().map(Vec::as_slice);
+            let all = std::iter::once(context.pointers).chain(extra);
+            connect(config, all, &self.input, &mut self.neighbours);
         }
         self.top.fill(config.readout_aggregation.nothing());
         let n = visible.pointers.len();
