@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(value_name = "DIR")]
     run: PathBuf,
     /// Score on this data-set file, or CSV of operations (`u,v` per line, a blank line between
-    /// sequences); can be repeated
+    /// sequences, a column for each length); can be repeated
     #[arg(long, visible_alias = "operations", value_name = "FILE", conflicts_with_all = ["nodes", "ops", "count", "seed"])]
     data: Vec<PathBuf>,
     /// Nodes per sequence, one test set for each [default: those of the run, 20,50,100,200]

@@ -126,6 +126,12 @@ fn predictions_are_scored_on_a_data_set_of_ones_own() {
     let json: serde_json::Value =
         serde_json::from_str(&stdout(here, &format!("{score} --json"))).unwrap();
     assert_eq!(json[0]["all"]["pointer_accuracy"], 1.0);
+    // Sequences of different lengths are scored in a column each; a data set has one length.
+    fs::write(here.join("mixed.csv"), "0,1\n1,2\n\n2,3\n\n3,2\n0,2\n").unwrap();
+    let text = stdout(here, "eval dsu --operations mixed.csv");
+    assert!(text.lines().nth(1).unwrap().ends_with("n=4      n=4"), "{text}");
+    let generate = "generate --task dsu --operations mixed.csv --out mixed.safetensors";
+    assert!(refused(here, generate).contains("sequence 1 has 1 operations and sequence 0 has 2"));
     stdout(here, "generate --task dsu --nodes 5 --count 2 --out other.safetensors");
     let sentence =
         common::refused(here, "benchmark score predictions.safetensors --data other.safetensors");

@@ -172,6 +172,14 @@ impl Data {
     }
 }
 
+/// The data sets of a file: of a CSV, one for each length of its sequences.
+pub(crate) fn data_sets(path: &Path, task: &Task) -> Result<Vec<Dataset>> {
+    match Dataset::is_csv(path) {
+        true => Ok(Dataset::sets_from_csv(&[path], task, None, 0)?),
+        false => Ok(vec![data_set(path, task)?]),
+    }
+}
+
 /// Reads a data-set file and refuses one of another task; a CSV of operations stands for their set.
 pub(crate) fn data_set(path: &Path, task: &Task) -> Result<Dataset> {
     if Dataset::is_csv(path) {

@@ -14,7 +14,7 @@ use crate::{
     Data, Error, Examples, Result, Results, RunConfig, TestConfig, TestScores,
     analysis::{Analysis, analyse_model},
     collection::find_runs,
-    data::data_set,
+    data::{data_set, data_sets},
     evaluate::{Player, counting},
     machine::{MachineRun, Mode},
     results::check_model,
@@ -298,7 +298,8 @@ impl AnyRun {
         }
     }
 
-    /// The scores on data-set files.
+    /// The scores on data-set files, and on operations in CSV files: a set for each length of their
+    /// sequences.
     pub fn test_files(
         &self,
         paths: &[PathBuf],
@@ -306,11 +307,13 @@ impl AnyRun {
         stop: Stop<'_>,
     ) -> Result<Vec<TestScores>> {
         let task = self.task()?;
-        let one = |path: &PathBuf| match self {
-            AnyRun::Model(run) => run.evaluate(data_set(path, &task)?, stop),
-            AnyRun::Machine(run) => run.evaluate(&data_set(path, &task)?, mode, stop),
+        let one = |set: Dataset| match self {
+            AnyRun::Model(run) => run.evaluate(set, stop),
+            AnyRun::Machine(run) => run.evaluate(&set, mode, stop),
         };
-        paths.iter().map(one).collect()
+        let sets: Vec<_> =
+            paths.iter().map(|path| data_sets(path, &task)).collect::<Result<_>>()?;
+        sets.into_iter().flatten().map(one).collect()
     }
 
     /// Rolls out every sequence of a data-set file, and writes a rollout file: of a machine the
