@@ -117,7 +117,7 @@ impl Machine {
         Ok(Machine { program, clauses: clauses.into(), lenses, consistent: pairs.into(), known })
     }
 
-    /// The same program with other clauses.
+    /// This program with other clauses.
     pub fn with_clauses(&self, clauses: Vec<String>) -> Result<Machine> {
         Machine::new(Arc::new(Reclaused { program: self.program.clone(), clauses }))
     }

@@ -3,7 +3,7 @@
 use pgn_machines::{Certificate, Trial, View, certify_on};
 use serde::{Deserialize, Serialize};
 
-use super::{MachineRun, ProofRecord};
+use super::{MachineRun, proof::ProofRecord};
 use crate::Result;
 
 /// `certificate.json`.

@@ -21,7 +21,7 @@ pub enum Mode {
     /// A decision tree made of that table; only for certified machines. If the machine is proved, it
     /// trusts the proof that no other view occurs; all other modes draw such a view and stop.
     Compiled,
-    /// The same, but every view is looked up: one that is not in the table is an error.
+    /// Compiled, and every view is looked up: one that is not in the table is an error.
     Checked,
 }
 
@@ -117,6 +117,10 @@ impl MachineRun {
 }
 
 impl Executor<'_> {
+    pub(crate) fn run(&self) -> &MachineRun {
+        self.run
+    }
+
     /// The program.
     pub fn machine(&self) -> &Machine {
         self.run.machine()
