@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { chromium } from 'playwright-core';
 
 export const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -172,6 +173,27 @@ export async function held(page, pattern) {
   return release;
 }
 
+/** Waits until `find` finds what is expected: much of the page is drawn again once a reply is there, or its room is known. */
+export async function eventually(find, expected, message) {
+  for (const end = Date.now() + 20_000; ;) {
+    const found = await find();
+    if (isDeepStrictEqual(found, expected)) return;
+    if (Date.now() > end) assert.deepEqual(found, expected, message);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Where an element is, once it is there and stays where it is. */
+export async function box(locator) {
+  let found = null;
+  await eventually(async () => {
+    const before = found;
+    found = await locator.boundingBox();
+    return found !== null && isDeepStrictEqual(before, found);
+  }, true);
+  return found;
+}
+
 /** Pointers after `step` operations, from the API, on one side. */
 export function pointers(replay, step, side) {
   const all = Array.from({ length: replay.nodes }, (_, node) => node);
@@ -192,7 +214,7 @@ export const atStep = (page, text) => page.locator('.player .counter').first().g
 export async function scrub(page, player, check) {
   const slider = player.getByRole('slider');
   await slider.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = await slider.boundingBox();
+  const { x, y, width, height } = await box(slider);
   const middle = [x + width / 2, y + height / 2];
   await page.mouse.click(...middle);
   const at = await step(player);

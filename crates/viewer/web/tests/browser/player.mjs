@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { atStep, copyRun, copyUnion, delay, pointers, scrub, step, suite, told, viewer } from '../support.mjs';
+import { atStep, box, copyRun, copyUnion, delay, eventually, pointers, scrub, step, suite, told, viewer } from '../support.mjs';
 
 const s = suite((folder) => {
   copyRun(folder, 'dsu/pgn-0', 'dsu');
@@ -165,14 +165,19 @@ test('the limits of the fields are the real ones, and an error leaves nothing ru
     await page.locator('.counter').first().waitFor();
     const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
     assert.equal(await nodes.getAttribute('max'), String(most));
+    // The page's clock is ours: what still played would be seen at once.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.getByRole('button', { name: 'Play' }).click();
-    const before = page.url();
+    const address = () => page.evaluate(() => location.hash);
+    const before = await address();
     await nodes.fill(String(most + 1));
     await nodes.press('Tab');
     await page.getByRole('alert').getByText(`Nodes is ${most + 1}; expected a whole number from 2 to ${most}`).waitFor();
     assert.ok(await page.locator('.player').isHidden());
-    await page.waitForTimeout(1200);
-    assert.equal(new URL(page.url()).hash.includes(`nodes=${most + 1}`), false, `${before} ${page.url()}`);
+    await page.clock.runFor(5000);
+    assert.equal(await address(), before);
+    await page.clock.resume();
     // The very limit works.
     await nodes.fill(String(most));
     await nodes.press('Tab');
@@ -199,21 +204,26 @@ test('a model that is not there is said, and no other is shown in its place', as
 test('a late answer does not replace a newer one', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=0');
   await atStep(page, 'step 0 of 30');
-  let slow = true;
+  const of = (nodes) => (request) => request.url().endsWith('/api/replay') && request.postDataJSON().nodes === nodes;
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
   await page.route('**/api/replay', async (route) => {
-    if (slow) {
-      slow = false;
-      await new Promise((resolve) => setTimeout(resolve, 700));
-    }
+    if (of(40)(route.request())) await released;
     await route.continue();
   });
+  const late = page.waitForResponse((response) => of(40)(response.request()));
   const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
   await nodes.fill('40');
   await nodes.press('Tab');
   await nodes.fill('30');
   await nodes.press('Tab');
   await page.waitForFunction(() => document.querySelectorAll('.forest:first-child .node').length === 30);
-  await page.waitForTimeout(1000);
+  release();
+  await (await late).finished();
+  // The page has it two frames later.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   assert.equal(await page.locator('.forest').first().locator('.node').count(), 30);
 });
 
@@ -254,18 +264,15 @@ test('pictures are zoomed, fitted, dragged and scrolled together; roots are at e
   assert.ok(await radius() > 1.5 * before);
   const scrolled = () => page.locator('.forests .canvas').evaluateAll((all) => all.map(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop]));
   await page.locator('.forests .canvas').first().evaluate((canvas) => canvas.scrollTo(0, 0));
-  await page.waitForTimeout(100);
-  const { x, y } = await page.locator('.forests .canvas').first().boundingBox();
+  await eventually(scrolled, [[0, 0], [0, 0]]);
+  const { x, y } = await box(page.locator('.forests .canvas').first());
   await page.locator('.forests .canvas').first().evaluate((canvas) => canvas.scrollBy(30, 50));
-  await page.waitForTimeout(100);
-  const [first, second] = await scrolled();
-  assert.deepEqual([first, second], [[30, 50], [30, 50]]);
+  await eventually(scrolled, [[30, 50], [30, 50]]);
   await page.mouse.move(x + 3, y + 200);
   await page.mouse.down();
   await page.mouse.move(x + 3, y + 180, { steps: 2 });
   await page.mouse.up();
-  await page.waitForTimeout(100);
-  assert.deepEqual((await scrolled()).map(([, top]) => top), [70, 70]);
+  await eventually(async () => (await scrolled()).map(([, top]) => top), [70, 70]);
   await page.getByRole('button', { name: 'Fit' }).click();
   const inside = await page.locator('.forests .canvas').evaluateAll((all) => all.every((canvas) => canvas.scrollHeight <= canvas.clientHeight + 1 && canvas.scrollWidth <= canvas.clientWidth + 1));
   assert.ok(inside, 'everything is in the picture');
@@ -286,7 +293,7 @@ test('pictures are saved as SVG that needs no style sheet, and as PNG', async (t
   const download = await png;
   assert.equal(download.suggestedFilename(), 'step-17.png');
   const bytes = readFileSync(await download.path());
-  const canvas = await page.locator('.forests .canvas svg').first().boundingBox();
+  const canvas = await box(page.locator('.forests .canvas svg').first());
   assert.equal(bytes.toString('latin1', 1, 4), 'PNG');
   assert.ok(bytes.readUInt32BE(16) > 3.9 * canvas.width && bytes.length > 20_000, 'two pictures, twice as large, with something in them');
 });
@@ -332,9 +339,10 @@ test('test sequences are listed by errors, first error and depth', async (t) => 
   await page.locator('.sequences').getByRole('button', { name: 'greatest depth' }).click();
   const depths = (await column(4)).map(Number);
   assert.deepEqual(depths, depths.toSorted((a, b) => b - a));
+  const deepest = (await column(1))[0].match(/\d+/)[0];
   await rows.first().getByRole('button').click();
-  await page.waitForFunction(() => document.querySelector('.sequences .here'));
-  assert.notEqual(await page.getByRole('spinbutton', { name: 'Sequence' }).inputValue(), '3');
+  await eventually(() => page.getByRole('spinbutton', { name: 'Sequence' }).inputValue(), deepest);
+  await eventually(() => page.locator('.sequences .here td').first().textContent().then((text) => text.match(/\d+/)[0]), deepest);
 });
 
 test('α of all nodes, and nodes coloured by P(visited)', async (t) => {
@@ -387,19 +395,19 @@ test('two models are presented on one screen, and labels do not cover the strips
   await page.keyboard.press('f');
   await page.locator('header').waitFor({ state: 'hidden' });
   await page.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight);
-  assert.ok((await page.locator('.forests .canvas').nth(2).boundingBox()).height > 300);
+  assert.ok((await box(page.locator('.forests .canvas').nth(2))).height > 300);
 });
 
 test('presentation mode shows the forests and little else; keys are shown on demand', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
   await atStep(page, 'step 5 of 30');
-  const height = async () => (await page.locator('.forests .canvas').first().boundingBox()).height;
+  const height = async () => (await box(page.locator('.forests .canvas').first())).height;
   const before = await height();
   await page.keyboard.press('f');
   await page.locator('header').waitFor({ state: 'hidden' });
   assert.ok(await height() > before);
   assert.ok(await page.getByRole('combobox', { name: 'Model' }).isHidden());
-  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), 'everything is on the screen');
+  await page.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight);
   await page.keyboard.press('ArrowRight');
   await atStep(page, 'step 6 of 30');
   await page.keyboard.press('Escape');
@@ -527,7 +535,7 @@ test('trees with left and right are drawn in order, with keys, and beside a link
 test('controls are in one bar under the picture', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=3');
   await atStep(page, 'step 3 of 30');
-  const [picture, bar] = await Promise.all(['.forests', '.player'].map((name) => page.locator(name).boundingBox()));
+  const [picture, bar] = await Promise.all(['.forests', '.player'].map((name) => box(page.locator(name))));
   assert.ok(bar.y >= picture.y + picture.height && bar.y + bar.height <= 800, JSON.stringify([picture, bar]));
 });
 

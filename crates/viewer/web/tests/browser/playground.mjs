@@ -133,7 +133,7 @@ test('own operations play like a test sequence', async (t) => {
   await atStep(page, 'step 2 of 4');
   const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 8, seed: 3, operations: [[0, 1], [2, 3]] });
   assert.deepEqual(await told(page, 'Model'), pointers(replay, 2, 'model'));
-  assert.ok(new URL(page.url()).hash.includes('step=2'), 'the step is in the address');
+  await page.waitForURL(/step=2/);
   await page.reload();
   await atStep(page, 'step 2 of 4');
   await page.getByRole('button', { name: 'Play' }).click();

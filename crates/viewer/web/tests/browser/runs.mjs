@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { HOSTILE, copyRun, copyUnion, line, suite, titled, viewer, editableResults } from '../support.mjs';
+import { HOSTILE, box, copyRun, copyUnion, eventually, line, suite, titled, viewer, editableResults } from '../support.mjs';
 
 const s = suite((folder) => {
   for (const [name, task] of [['dsu/pgn-0', 'dsu'], ['lct/pgn-0', 'lct'], [HOSTILE, 'dsu'], ['training', 'dsu']]) copyRun(folder, name, task);
@@ -40,10 +40,10 @@ test('runs are listed with scores and can be sorted and filtered', async (t) => 
   assert.deepEqual(await scores(), sorted.toReversed());
 
   await page.getByRole('searchbox').fill('lct pgn');
-  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'built-in lct-free-2', 'lct/pgn-0']);
+  await eventually(async () => (await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'built-in lct-free-2', 'lct/pgn-0']);
   await page.getByRole('searchbox').fill('');
   await page.getByRole('combobox', { name: 'State' }).selectOption('damaged');
-  assert.deepEqual(await names(page), ['damaged']);
+  await eventually(() => names(page), ['damaged']);
   await page.reload();
   await page.locator('.runs tbody tr').first().waitFor();
   assert.deepEqual(await names(page), ['damaged'], 'the filters are in the address');
@@ -171,7 +171,7 @@ test('learning curves are compared by model, smoothed, zoomed and drawn on a log
   assert.notEqual(await d(), plain);
   await chart.getByLabel('logarithmic').uncheck();
   assert.equal(await d(), plain);
-  const { x, y, width } = await chart.locator('> svg').boundingBox();
+  const { x, y, width } = await box(chart.locator('> svg'));
   await page.mouse.move(x + width * 0.5, y + 80);
   await page.mouse.down();
   await page.mouse.move(x + width * 0.8, y + 80, { steps: 3 });
@@ -179,25 +179,24 @@ test('learning curves are compared by model, smoothed, zoomed and drawn on a log
   await chart.getByRole('button', { name: 'Reset zoom' }).waitFor();
   assert.notEqual(await d(), plain);
   await chart.getByRole('button', { name: 'Reset zoom' }).click();
-  assert.equal(await d(), plain);
+  await eventually(d, plain);
   // A line that is clicked is alone, then with the others again.
   await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
   const lines = () => chart.locator('> svg path.line').count();
-  const all = await lines();
-  assert.ok(all > 1);
-  for (const shown of [1, all]) {
-    const best = await chart.locator('circle.best').first().boundingBox();
+  await eventually(async () => await lines() > 1, true);
+  for (const shown of [1, await lines()]) {
+    const best = await box(chart.locator('circle.best').first());
     await page.mouse.click(best.x + best.width / 2, best.y + best.height / 2);
-    assert.equal(await lines(), shown);
+    await eventually(lines, shown);
   }
   await page.getByRole('combobox', { name: 'Lines' }).selectOption({ index: 0 });
   // Hiding a line.
   await chart.getByRole('button', { name: 'pgn' }).click();
-  assert.equal(await chart.locator('> svg path.line').count(), 0);
+  await eventually(lines, 0);
   await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
   await chart.locator('circle.best').first().waitFor();
   const colours = () => chart.locator('> svg path.line').evaluateAll((lines) => [...new Set(lines.map((line) => line.getAttribute('class')))]);
-  assert.deepEqual(await colours(), ['line model-pgn'], 'runs of a model have its colour');
+  await eventually(colours, ['line model-pgn'], 'runs of a model have its colour');
   const told = (await chart.locator('.readout').textContent()).match(/0\.\d+/g).map(Number);
   assert.deepEqual(told, told.toSorted((a, b) => b - a), 'the best is named first');
   // Baselines are of as many test sets as there are seeds.
