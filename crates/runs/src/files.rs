@@ -26,7 +26,7 @@ pub const DIVERGED: &str = "diverged.json";
 /// All that a resume needs.
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
 /// The folder of the models kept along the way: see [`kept`].
-const KEPT: &str = "kept";
+pub const KEPT: &str = "kept";
 /// Held by the process that trains in the directory.
 pub const LOCK: &str = ".lock";
 /// Weights that the run begins with, if somebody gave them.

@@ -1,6 +1,7 @@
 /** One operation as a picture that can be scrubbed: what the equations compute, on the pointers that the model has. */
 
 import type * as api from './api';
+import type { Side } from './binary-tree';
 import { h, svg } from './dom';
 import { type Places, place } from './forest';
 import { line } from './pointer-line';
@@ -20,6 +21,14 @@ export interface Film {
   alpha: number[][];
   masks: number[];
   equations: api.Equations;
+  /** For binary trees: how they are drawn before and after, where the model is right. */
+  shapes?: [Shape, Shape];
+}
+
+/** Which child each node is, and whose pointer is a path-parent. */
+export interface Shape {
+  sides: Side[];
+  pathParents: Set<number>;
 }
 
 export interface Stage {
@@ -134,7 +143,7 @@ export class FilmView {
     const room = [width - 2 * ROOM.side, height - ROOM.top - ROOM.bottom];
     for (this.cell = 110; ; this.cell -= 2) {
       const columns = Math.max(2, Math.floor(room[0] / this.cell));
-      this.places = [place(film.before, columns), place(film.after, columns)];
+      this.places = [place(film.before, columns, film.shapes?.[0].sides), place(film.after, columns, film.shapes?.[1].sides)];
       if (this.cell <= 30 || this.places.every((one) => one.width * this.cell <= room[0] && one.height * this.cell <= room[1] + this.cell * 0.3)) break;
     }
     this.across = Math.min(1.7 * this.cell, ...this.places.map((one) => room[0] / one.width));
@@ -213,13 +222,14 @@ export class FilmView {
     return opacity === 0 ? [] : truth.flatMap((to, node) => (to === node ? [] : [svg('path', { class: 'ghost', opacity, d: line(where[node], where[to], radius, false).path })]));
   }
 
-  private pointers({ before, after }: Film, where: [number, number][], radius: number): SVGElement[] {
+  private pointers({ before, after, shapes }: Film, where: [number, number][], radius: number): SVGElement[] {
     const t = this.done(POINTERS);
     return before.flatMap((old, node) => {
       const fresh = after[node];
       const tip = where[old].map((from, axis) => from + t * (where[fresh][axis] - from)) as [number, number];
       if (Math.hypot(tip[0] - where[node][0], tip[1] - where[node][1]) < radius * 1.2) return [];
-      return [svg('path', { class: `film-pointer${old !== fresh && t > 0 ? ' moved' : ''}`, d: line(where[node], tip, radius, false).path })];
+      const dashed = shapes?.[t > 0.5 ? 1 : 0].pathParents.has(node);
+      return [svg('path', { class: `film-pointer${old !== fresh && t > 0 ? ' moved' : ''}${dashed ? ' path-parent' : ''}`, d: line(where[node], tip, radius, false).path })];
     });
   }
 

@@ -88,7 +88,7 @@ export async function serve(folder, port = 0) {
 
 /** A plain file server. */
 export async function serveFiles(folder) {
-  const kinds = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', wasm: 'application/wasm', txt: 'text/plain' };
+  const kinds = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', wasm: 'application/wasm', json: 'application/json', txt: 'text/plain' };
   const server = createServer((request, response) => {
     const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
     const path = join(folder, name);
@@ -134,7 +134,7 @@ export function suite(fill) {
     });
     page.setDefaultTimeout(30_000);
     if (ASSETS && base === all.base) {
-      for (const name of ['page.js', 'page.css']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(ASSETS, name) }));
+      for (const name of ['page.js', 'page.css', 'benchmark.json']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(ASSETS, name) }));
       await page.route(`${base}/`, (route) => route.fulfill({ path: join(ASSETS, 'index.html') }));
     }
     await page.goto(`${base}/${hash}`);
