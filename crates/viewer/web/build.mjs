@@ -35,7 +35,7 @@ const bytes = (name, text) => (name.endsWith('.gz') ? gzipSync(text, { level: 9 
 function benchmark() {
   const results = join(here, '../../../results/benchmark');
   const folders = readdirSync(results, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
-  const rounded = (value) => (value === undefined ? null : Math.round(value * 1e4) / 1e4);
+  const rounded = (value) => (value === undefined ? null : Math.round(value * 1e6) / 1e6);
   return folders.map((folder) => {
     const card = Object.fromEntries(readFileSync(join(results, folder, 'card.toml'), 'utf8').split('\n').flatMap((line) => {
       const [, key, value] = line.match(/^(\w+) = "(.*)"$/) ?? [];

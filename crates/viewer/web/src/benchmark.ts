@@ -82,8 +82,8 @@ export const benchmark: View = async (root, parameters, context) => {
         return row ? of(row) : null;
       }]), score),
       table('Largest n without an error, all families', largest, [], (value) => value?.toLocaleString('en') ?? '–'),
-      h('table', { class: 'scores entries' }, h('caption', {}, 'Entries'), h('thead', {}, h('tr', {}, h('td', {}), ...['claim', 'trained on'].map((name) => h('th', { scope: 'col' }, name)))),
-        h('tbody', {}, ...entries.map(({ name, claim, budget }) => h('tr', {}, h('th', { scope: 'row' }, h('code', {}, name)), h('td', {}, claim), h('td', {}, budget))))),
+      h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, h('table', { class: 'scores entries' }, h('caption', {}, 'Entries'), h('thead', {}, h('tr', {}, h('td', {}), ...['claim', 'trained on'].map((name) => h('th', { scope: 'col' }, name)))),
+        h('tbody', {}, ...entries.map(({ name, claim, budget }) => h('tr', {}, h('th', { scope: 'row' }, h('code', {}, name)), h('td', {}, claim), h('td', {}, budget)))))),
       h('p', { class: 'quiet' }, 'An entry is a folder with two files, made with ', h('code', {}, 'pgn benchmark'), ': predictions of any framework can be scored.'));
   };
   controls.addEventListener('submit', (event) => event.preventDefault());

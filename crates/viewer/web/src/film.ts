@@ -79,6 +79,7 @@ export class FilmView {
   private cell = 60;
   /** Wider than high, where there is room. */
   private across = 60;
+  private down = 60;
   private size: [number, number] = [0, 0];
   private places: [Places, Places] | null = null;
 
@@ -146,6 +147,7 @@ export class FilmView {
       this.places = [place(film.before, columns, film.shapes?.[0].sides), place(film.after, columns, film.shapes?.[1].sides)];
       if (this.cell <= 30 || this.places.every((one) => one.width * this.cell <= room[0] && one.height * this.cell <= room[1] + this.cell * 0.3)) break;
     }
+    this.down = Math.max(this.cell, Math.min(1.8 * this.cell, ...this.places.map((one) => room[1] / one.height)));
     this.across = Math.min(1.7 * this.cell, ...this.places.map((one) => room[0] / one.width));
     this.draw();
   }
@@ -158,7 +160,7 @@ export class FilmView {
 
   private position(node: number): [number, number] {
     const [before, after] = (this.places as [Places, Places]).map((places): [number, number] => [
-      (this.size[0] - places.width * this.across) / 2 + places.x[node] * this.across - this.across * 0.12, ROOM.top + places.y[node] * this.cell - this.cell * 0.2]);
+      (this.size[0] - places.width * this.across) / 2 + places.x[node] * this.across - this.across * 0.12, ROOM.top + places.y[node] * this.down - this.cell * 0.2]);
     const t = this.done(ANSWER);
     return [before[0] + t * (after[0] - before[0]), before[1] + t * (after[1] - before[1])];
   }

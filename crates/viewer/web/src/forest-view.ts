@@ -136,8 +136,15 @@ export class ForestView {
     this.focused = Math.min(this.focused, pointers.length - 1);
 
     const folded = (node: number) => (folds?.get(node) ?? node) !== node;
-    const bundles = new Map<number, number>();
-    for (const other of folds?.values() ?? []) bundles.set(other, (bundles.get(other) ?? 0) + 1);
+    const bundles = new Map<number, { count: number; wrong: number }>();
+    for (const [node, other] of folds ?? []) {
+      const { count, wrong } = bundles.get(other) ?? { count: 0, wrong: 0 };
+      bundles.set(other, { count: count + 1, wrong: wrong + Number(picture.wrong.has(node)) });
+    }
+    const aboutBundle = (node: number) => {
+      const bundle = bundles.get(node);
+      return bundle ? `, with ${bundle.count - 1} others like it folded away${bundle.wrong ? `, ${bundle.wrong} of all with wrong pointers` : ''}; choose it to see them` : '';
+    };
     const edge = this.edges.selectAll<SVGGElement, number>('g').data(all).join((enter) => {
       const group = enter.append('g');
       group.append('path');
@@ -167,7 +174,7 @@ export class ForestView {
         + (picture.guessed?.has(node) ? ' guessed' : '')
         + (picture.heat ? ' heat' : '')
         + (folded(node) ? ' folded' : bundles.has(node) ? ' bundle' : ''))
-      .attr('aria-label', (node) => describe(node, picture) + (bundles.has(node) ? `, with ${(bundles.get(node) as number) - 1} others like it folded away; choose it to see them` : ''))
+      .attr('aria-label', (node) => describe(node, picture) + aboutBundle(node))
       .attr('aria-selected', (node) => String(node === picture.chosen || node === picture.picked))
       .attr('tabindex', (node) => (node === this.focused ? 0 : -1));
     node.select('.halo').attr('r', radius + 4);
@@ -178,9 +185,9 @@ export class ForestView {
     // Where labels would be too small to read, operands and the chosen node have theirs beside them.
     const beside = (node: number) => cell < READABLE && (isOperand(node) || node === picture.chosen || node === picture.picked);
     const size = Math.max(9, Math.min(26, radius * (pointers.length > 100 ? 0.95 : 1.05)));
-    node.select('.label').attr('font-size', size).text((node) => (bundles.has(node) ? `+${bundles.get(node)}` : cell >= READABLE ? node : ''));
+    node.select('.label').attr('font-size', size).text((node) => (bundles.has(node) ? `+${bundles.get(node)?.count}` : cell >= READABLE ? node : ''));
     const under = this.unders.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'beneath')
-      .attr('font-size', Math.max(8, size * 0.62)).attr('y', radius * 1.55).text((node) => (cell >= READABLE && !folded(node) && !bundles.has(node) ? picture.under?.[node] ?? '' : ''));
+      .attr('font-size', Math.max(8, size * 0.62)).attr('y', radius * 1.55).text((node) => (bundles.get(node)?.wrong ? `${bundles.get(node)?.wrong} ×` : cell >= READABLE && !folded(node) && !bundles.has(node) ? picture.under?.[node] ?? '' : ''));
     const flip = this.flips.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'flip')
       .attr('font-size', Math.max(9, size * 0.9)).attr('x', -radius * 1.15).attr('y', -radius * 0.75).text((node) => (picture.flipped?.has(node) ? '⇄' : ''));
     const [first, second] = picture.names ?? ['u', 'v'];

@@ -26,6 +26,8 @@ export const rollout: View = async (root, parameters, context) => {
   let kept: number[] = [];
   const epoch = h('input', { type: 'range', min: 0, max: 0, value: 0, class: 'scrubber', 'aria-label': 'Epoch', oninput: () => load(player.at()) });
   const epochText = h('b', {});
+  // Its keys are not the player's.
+  epoch.addEventListener('keydown', (event) => event.stopPropagation());
   const learning = h('div', { class: 'epochs', hidden: true }, h('span', {}, 'Model of '), epochText, epoch);
   const controls = h('form', { class: 'controls', 'aria-label': 'What to replay' },
     field('Model', model), field('Compare with', other), field('Operations', source), field('Nodes', nodes, range), field('Sequence', sequence), learning);
@@ -121,6 +123,7 @@ export const rollout: View = async (root, parameters, context) => {
   };
   controls.addEventListener('submit', (event) => event.preventDefault());
   controls.addEventListener('change', (event) => {
+    if (event.target === epoch) return;
     if (event.target === model) offerOthers(other.value);
     // Another model, the same sequence: the step stays.
     load(event.target === model || event.target === other ? player.at() : undefined);

@@ -248,8 +248,8 @@ export class Stage {
     const frames = this.lanes.map(({ frames }) => frames[step]);
     const [{ truth, operation }] = frames;
     const needed = new Set([operation?.u, operation?.v, this.chosen, this.picked]);
-    for (const { model, truthVisited, modelVisited, truthMoved, modelMoved, wrong } of frames) {
-      for (const some of [truthVisited, modelVisited, truthMoved, modelMoved, wrong]) for (const node of some ?? []) needed.add(node);
+    for (const { model, truthVisited, modelVisited, truthMoved, modelMoved } of frames) {
+      for (const some of [truthVisited, modelVisited, truthMoved, modelMoved]) for (const node of some ?? []) needed.add(node);
       model.forEach((to, node) => { if (to !== node) needed.add(to); });
     }
     return fold(truth, (node) => needed.has(node), this.open);

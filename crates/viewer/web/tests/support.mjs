@@ -120,7 +120,7 @@ export function suite(fill) {
 
   /** A page at `hash`; whatever goes wrong in it, or leaves the machine, fails the test. */
   all.open = async (t, hash, options = {}) => {
-    const { base = all.base, ...rest } = options;
+    const { base = all.base, slow = 0, ...rest } = options;
     const context = await all.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', acceptDownloads: true, ...rest });
     const page = await context.newPage();
     const troubles = [];
@@ -137,6 +137,7 @@ export function suite(fill) {
       for (const name of ['page.js', 'page.css', 'benchmark.json']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(ASSETS, name) }));
       await page.route(`${base}/`, (route) => route.fulfill({ path: join(ASSETS, 'index.html') }));
     }
+    if (slow) await delay(page, '**/api/**', slow);
     await page.goto(`${base}/${hash}`);
     t.after(async () => {
       await context.close();
@@ -255,7 +256,7 @@ export function findFaults() {
   }));
   apart(boxes('main button, main input, main select, main h1, main h2, main h3, main p, main a:not(p a:not(.button)), .canvas, .legend li, .strip'));
   for (const svg of document.querySelectorAll('.canvas svg')) {
-    const circles = [...svg.querySelectorAll('.body')].map((circle) => circle.getBoundingClientRect());
+    const circles = [...svg.querySelectorAll('.body')].filter((circle) => circle.checkVisibility({ visibilityProperty: true })).map((circle) => circle.getBoundingClientRect());
     const frame = svg.getBoundingClientRect();
     if (!svg.checkVisibility()) continue;
     if (svg.parentElement.scrollWidth > svg.parentElement.clientWidth) faults.push('a forest must be scrolled sideways');

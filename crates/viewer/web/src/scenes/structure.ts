@@ -32,7 +32,7 @@ export function structureScene(): Scene {
     ['Each node has one pointer. A node that points to itself is the root of its tree, and two nodes are connected if they are in the same tree.'],
     ['An operation gets two nodes, ', h('i', {}, 'u'), ' and ', h('i', {}, 'v'), '. It asks whether they are connected, and changes the pointers: disjoint-set union joins their trees, a link/cut tree links or cuts.'],
     ['Click two nodes to apply an operation. Below the picture, follow the algorithm line by line.'],
-  ], h('div', { class: 'controls' }, task, undo, ...saveButtons(() => forest.element.querySelectorAll('svg'), () => 'data-structure', 'this picture')), trouble, forest.element, sentence, h('p', { class: 'quiet note' }, 'Under each node: the rank of its priority, 1 is the least. Where two trees are joined, the root of the lower one points to the other.'), inside.element);
+  ], h('div', { class: 'controls' }, task, undo, ...saveButtons(() => forest.element.querySelectorAll('svg'), () => 'data-structure', 'this picture')), trouble, forest.element, sentence, h('p', { class: 'quiet note' }, 'Under each node: the rank of its priority, 1 is the least.'), inside.element);
 
   const click = (node: number) => {
     if (picked === null || picked === node) {

@@ -243,3 +243,41 @@ test('structures beyond the paper have names, and models beyond it a sentence', 
   const page = await s.open(t, '#/run?id=built-in:lct-free');
   await page.getByRole('region', { name: 'Model card' }).getByText('reads its own masks and pointers in training too').waitFor();
 });
+
+test('curves are drawn against training time', async (t) => {
+  const page = await s.open(t, '#/compare?task=dsu&models=pgn');
+  const chart = page.locator('.chart');
+  await chart.getByText(/^epoch \d+: pgn/).waitFor();
+  await page.getByRole('combobox', { name: 'Against' }).selectOption('time');
+  await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
+  const run = (await s.ask('/api/runs')).find(({ id }) => id === 'run:dsu/pgn-0');
+  assert.ok(run.seconds > 0);
+  const last = ((40 * run.seconds) / run.epoch).toPrecision(3);
+  await chart.getByText(new RegExp(`^seconds of training ${last}: .*dsu/pgn-0`)).waitFor();
+  await page.getByText('Every epoch of a run counts as long as its mean one.').waitFor();
+});
+
+test('the benchmark’s leaderboard has its numbers, by measure, size and family', async (t) => {
+  const page = await s.open(t, '#/benchmark');
+  const cell = async (table, entry, task) => {
+    const titles = await table.locator('thead th').allTextContents();
+    return table.locator('tbody tr', { has: page.getByRole('rowheader', { name: entry, exact: true }) }).locator('td').nth(titles.indexOf(task)).textContent();
+  };
+  const tables = page.locator('.leaderboard');
+  await tables.first().waitFor();
+  const scores = (entry) => JSON.parse(readFileSync(join(viewer, `../../results/benchmark/${entry}/scores.json`), 'utf8'));
+  const of = (entry, task, nodes) => scores(entry).find((row) => row.task === task && row.nodes === nodes);
+  for (const [entry, task] of [['pgn', 'lct'], ['gru', 'forest'], ['pgn-machine', 'splay']]) assert.equal(await cell(tables.first(), entry, task), of(entry, task, 200).all.f1.toFixed(3));
+  assert.equal(await cell(tables.first(), 'counting', 'dsu'), of('pgn', 'dsu', 200).all.counting_f1.toFixed(3));
+  assert.equal(await cell(tables.first(), 'deepsets', 'forest'), '–');
+  assert.equal(await cell(tables.last(), 'pgn-machine', 'lct'), '10,000');
+  assert.deepEqual(await tables.first().locator('.told').allTextContents(), ['Answers', 'Masks and pointers', 'Micro-steps with states']);
+  await page.getByRole('combobox', { name: 'Operations' }).selectOption('path');
+  await page.getByRole('combobox', { name: 'Nodes' }).selectOption('50');
+  assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.f1.toFixed(3));
+  await page.getByRole('combobox', { name: 'Measure' }).selectOption('pointers');
+  assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.pointer_accuracy.toFixed(3));
+  await page.reload();
+  await tables.first().waitFor();
+  assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.pointer_accuracy.toFixed(3));
+});
