@@ -41,6 +41,10 @@ pub struct RecipeArgs {
     /// for pgn-machine]
     #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
     evaluate_every: Option<u32>,
+    /// Also keep the model of every N-th epoch, to watch it learn in `pgn serve`; 0 for none
+    /// [default: 0]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
+    keep_every: Option<u32>,
     /// Stop after N epochs without a better validation score; 0 for never [default: 200; 0 for
     /// pgn-nm, pgn-exact and pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

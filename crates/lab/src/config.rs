@@ -57,6 +57,9 @@ pub struct ConfigOf<N> {
     pub batch: usize,
     /// Epochs from one evaluation on the validation set to the next.
     pub evaluate_every: u64,
+    /// Epochs from one model that is kept to the next, with the initial one; 0 to keep none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub keep_every: u64,
     /// For models that aim their own pointers in training: the probability that an operation is
     /// teacher-forced, in the first epoch at least.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -100,6 +103,7 @@ impl<N: Network> ConfigOf<N> {
             clip: 1.0,
             batch: 70,
             evaluate_every: 1,
+            keep_every: 0,
             teacher_probability: 0.0,
             final_teacher_probability: None,
             data: DataConfig {
@@ -425,8 +429,8 @@ pub(crate) fn is_machine(text: &str) -> bool {
     })
 }
 
-fn is_zero(value: &f64) -> bool {
-    *value == 0.0
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn check_sizes(table: &str, nodes: &[usize], ops: &[usize]) -> Result<()> {

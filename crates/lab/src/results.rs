@@ -90,14 +90,14 @@ pub(crate) struct Diverged {
     pub files: Checksums,
 }
 
-/// Refuses the model of a run directory if it is not the one that the run ended with.
-pub(crate) fn check_model(run: &Path) -> Result<()> {
+/// Refuses a model of a run directory if it is not the one that the run wrote.
+pub(crate) fn check_model(run: &Path, name: &str) -> Result<()> {
     let path = run.join(files::DIVERGED);
     if files::is_finished(run) {
-        Results::load(run)?.check_file(run, files::MODEL)
+        Results::load(run)?.check_file(run, name)
     } else if path.exists() {
         let Diverged { files: noted, .. } = files::read_json(&path)?;
-        Ok(checksums::check(&noted, run, files::MODEL)?)
+        Ok(checksums::check(&noted, run, name)?)
     } else {
         Ok(())
     }

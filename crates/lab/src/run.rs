@@ -115,11 +115,21 @@ impl Run {
 
     /// [`Run::load`] with a way to find the data structure by the name that the config has.
     pub fn load_with(dir: &Path, find: impl FnOnce(&str) -> Result<Option<Task>>) -> Result<Run> {
+        Run::load_at(dir, None, find)
+    }
+
+    /// [`Run::load_with`], with the weights that were kept at an epoch if one is given.
+    pub fn load_at(
+        dir: &Path,
+        epoch: Option<u64>,
+        find: impl FnOnce(&str) -> Result<Option<Task>>,
+    ) -> Result<Run> {
         check_is_run(dir)?;
         let config = RunConfig::load(&dir.join(files::CONFIG))?;
         let task = find(&config.task)?;
-        let path = dir.join(files::MODEL);
-        if !path.exists() {
+        let name = epoch.map_or(files::MODEL.to_owned(), files::kept_name);
+        let path = dir.join(&name);
+        if epoch.is_none() && !path.exists() {
             let how = if dir.join(files::CHECKPOINT).exists() {
                 "its run is not finished: start the same `pgn train` again to resume"
             } else {
@@ -127,7 +137,7 @@ impl Run {
             };
             return Err(Error::file(&path, how));
         }
-        check_model(dir)?;
+        check_model(dir, &name)?;
         if is_finished(dir) {
             Results::load(dir)?.check_file(dir, "teacher/config.toml")?;
         }

@@ -296,6 +296,7 @@ impl<'a, N: Network> Training<'a, N> {
         let mut saved = Instant::now();
         let notes = std::mem::take(&mut self.notes);
         (session.observe)(&Progress { notes, ..self.progress(None, None) });
+        self.keep()?;
         while self.epoch < self.config.epochs && !self.out_of_patience() {
             if session.stop.load(Ordering::Relaxed) {
                 self.save()?;
@@ -313,6 +314,7 @@ impl<'a, N: Network> Training<'a, N> {
             if epoch == epochs || epoch.is_multiple_of(self.config.evaluate_every) {
                 evaluation = Some(self.evaluate(losses.clone(), rate)?);
             }
+            self.keep()?;
             (session.observe)(&self.progress(Some(losses), evaluation.as_ref()));
             if saved.elapsed() >= session.checkpoint_every {
                 self.save()?;
@@ -354,6 +356,18 @@ impl<'a, N: Network> Training<'a, N> {
         Ok(evaluation)
     }
 
+    /// Keeps the weights of this epoch if it is one of those that are kept, so that one can see how
+    /// pointers became right.
+    fn keep(&self) -> Result<()> {
+        let (epoch, every) = (self.epoch, self.config.keep_every);
+        if every == 0 || !epoch.is_multiple_of(every) {
+            return Ok(());
+        }
+        let name = files::kept_name(epoch);
+        files::make_dir(self.run.file(&name).parent().unwrap_or(self.run.path()))?;
+        self.run.place(&name, |path| Result::Ok(self.learner.parameters().save(path)?))
+    }
+
     /// Leaves the best model so far in place of the one that training would have ended with: the
     /// same command would diverge again.
     fn give_up(&self, why: String) -> Result<Outcome> {
@@ -361,7 +375,7 @@ impl<'a, N: Network> Training<'a, N> {
             return Err(Error::request(format!("{why}; no epoch before was evaluated")));
         };
         self.run.place(files::MODEL, |path| Result::Ok(parameters.save(path)?))?;
-        let files = checksums::of_files(self.run.path(), &[files::MODEL])?;
+        let files = checksums::of_files(self.run.path(), [files::MODEL.into()])?;
         self.run
             .write_sealed(files::DIVERGED, &Diverged { why: why.clone(), epoch: *epoch, files })?;
         Err(Error::request(format!(
@@ -440,7 +454,13 @@ impl<'a, N: Network> Training<'a, N> {
                 threads: rayon::current_num_threads(),
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            files: checksums::of_files(self.run.path(), &FILES)?,
+            files: checksums::of_files(
+                self.run.path(),
+                files::kept(self.run.path())
+                    .into_iter()
+                    .map(files::kept_name)
+                    .chain(FILES.map(Into::into)),
+            )?,
         };
         self.run.write_sealed(files::RESULTS, &results)?;
         Ok(Outcome::Finished(Box::new(results)))

@@ -120,6 +120,28 @@ fn a_model_that_is_scored_is_the_one_that_was_trained() {
 }
 
 #[test]
+fn models_are_kept_along_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, short) = (folder.path().join("run"), folder.path().join("short"));
+    run(&config(toml::toml! { model = "pgn" epochs = 5 keep_every = 2 }), &dir).unwrap();
+    assert_eq!(pgn_runs::files::kept(&dir), [0, 2, 4]);
+    // Each is what training for so many epochs would have ended with.
+    let same = config(toml::toml! { model = "pgn" epochs = 4 evaluate_every = 4 });
+    run(&same, &short).unwrap();
+    let kept = fs::read(dir.join("kept/4.safetensors")).unwrap();
+    assert_eq!(kept, fs::read(short.join("model.safetensors")).unwrap());
+    assert!(!fs::read_to_string(short.join("config.toml")).unwrap().contains("keep_every"));
+    let load = |epoch| Run::load_at(&dir, Some(epoch), |_| Ok(None));
+    assert_eq!(
+        load(4).unwrap().model().parameters(),
+        Run::load(&short).unwrap().model().parameters()
+    );
+    assert!(load(3).unwrap_err().to_string().contains("kept/3.safetensors"));
+    fs::write(dir.join("kept/2.safetensors"), kept).unwrap();
+    assert!(load(2).unwrap_err().to_string().contains("kept/2.safetensors: it is damaged"));
+}
+
+#[test]
 fn a_students_teacher_must_be_the_one_that_its_config_names() {
     let folder = tempfile::tempdir().unwrap();
     let teacher = folder.path().join("teacher-run");

@@ -17,7 +17,8 @@ use crate::{
 pub(crate) const RUNS: Stream = Stream::numbered(22);
 
 /// How an operation ended.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// With nothing to say.
     Done,

@@ -8,9 +8,10 @@ use crate::{Error, Result, files};
 pub type Checksums = BTreeMap<String, u32>;
 
 /// The checksums of those of the files that a run directory has.
-pub fn of_files(run: &Path, names: &[&str]) -> Result<Checksums> {
-    let there = names.iter().filter(|name| run.join(name).exists());
-    there.map(|name| Ok(((*name).to_owned(), of_file(&run.join(name))?))).collect()
+pub fn of_files(run: &Path, names: impl IntoIterator<Item = String>) -> Result<Checksums> {
+    let there =
+        names.into_iter().map(|name| (run.join(&name), name)).filter(|(path, _)| path.exists());
+    there.map(|(path, name)| Ok((name, of_file(&path)?))).collect()
 }
 
 /// The checksum of a file.

@@ -25,6 +25,8 @@ pub const RESULTS: &str = "results.json";
 pub const DIVERGED: &str = "diverged.json";
 /// All that a resume needs.
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
+/// The folder of the models kept along the way: see [`kept`].
+pub const KEPT: &str = "kept";
 /// Held by the process that trains in the directory.
 pub const LOCK: &str = ".lock";
 /// Weights that the run begins with, if somebody gave them.
@@ -121,6 +123,20 @@ pub fn sealed_json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
 /// Writes a JSON file, indented.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     write(path, &json_bytes(path, value)?)
+}
+
+/// The name of the model that was kept at an epoch.
+pub fn kept_name(epoch: u64) -> String {
+    format!("{KEPT}/{epoch}.safetensors")
+}
+
+/// The epochs whose models a run has kept, in order.
+pub fn kept(run: &Path) -> Vec<u64> {
+    let files = std::fs::read_dir(run.join(KEPT)).into_iter().flatten().flatten();
+    let epoch = |name: &str| name.strip_suffix(".safetensors")?.parse().ok();
+    let mut epochs: Vec<u64> = files.filter_map(|file| epoch(file.file_name().to_str()?)).collect();
+    epochs.sort_unstable();
+    epochs
 }
 
 /// Whether the run in a directory is finished: its `results.json`, written last, is there.

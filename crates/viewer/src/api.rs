@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    baselines, calls,
+    calls,
     catalogue::{Catalogue, Tasks},
     halt::Halt,
     limits, micro_steps,
@@ -50,7 +50,7 @@ const fn post(path: &'static str, answer: Answering) -> Route {
 type Answering = fn(&Api, Asked<'_>, &Halt) -> Answer<Vec<u8>>;
 
 /// All there is.
-const ROUTES: [Route; 11] = [
+const ROUTES: [Route; 10] = [
     get("/api/about", |api, _, _| json(&api.about())),
     get("/api/runs", |api, _, halt| json(&api.catalogue.summaries(halt)?)),
     get("/api/run", |api, asked, _| json(&api.catalogue.details(&asked.query::<Run>()?.id)?)),
@@ -58,30 +58,25 @@ const ROUTES: [Route; 11] = [
         let MetricsFrom { id, offset } = asked.query()?;
         json(&api.catalogue.metrics(&id, offset)?)
     }),
-    Route {
-        computes: true,
-        ..get("/api/baselines", |api, asked, halt| {
-            json(&baselines::of_run(&api.catalogue, &asked.query::<Run>()?.id, halt)?)
-        })
-    },
     post("/api/replay", |api, asked, halt| {
         let request: replay::Request = asked.json()?;
         // Before the model is loaded, as it costs nothing.
         limits::check(request.nodes, request.operations.as_ref().map_or(0, Vec::len))?;
-        json(&request.answer(&api.catalogue.load(&request.model)?, halt)?)
+        json(&request.answer(&api.catalogue.load(&request.model, request.epoch)?, halt)?)
     }),
     post("/api/step", |api, asked, halt| {
         let request: step::Request = asked.json()?;
-        json(&request.answer(&api.catalogue.load(&request.replay.model)?, halt)?)
+        let replay::Request { model, epoch, .. } = &request.replay;
+        json(&request.answer(&api.catalogue.load(model, *epoch)?, halt)?)
     }),
     post("/api/sequences", |api, asked, halt| {
         let request: sequences::Request = asked.json()?;
-        json(&request.scores(&api.catalogue.load(&request.model)?, halt)?)
+        json(&request.scores(&api.catalogue.load(&request.model, None)?, halt)?)
     }),
     post("/api/micro-steps", |api, asked, halt| {
         let request: micro_steps::Request = asked.json()?;
         let network = match &request.model {
-            Some(id) => Some(api.catalogue.load(id)?),
+            Some(id) => Some(api.catalogue.load(id, None)?),
             None => None,
         };
         json(&request.answer(&api.machines, network.as_ref(), halt)?)
@@ -163,7 +158,8 @@ impl Api {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "folder": self.catalogue.folder(),
-            "tasks": self.catalogue.tasks.titles(),
+            "tasks": self.catalogue.tasks.all(|task| task.title().to_owned()),
+            "answers": self.catalogue.tasks.all(|task| task.about().answers.clone()),
             "models": models(),
             "limits": {
                 "nodes": limits::NODES,

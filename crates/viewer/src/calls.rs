@@ -1,13 +1,13 @@
 //! Operations of any program, in a row: what the page's view of machines shows.
 
-use pgn_machines::Store;
+use pgn_machines::{Outcome, Store};
 use pgn_structures::{Split, given_priorities};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     halt::Halt,
     limits,
-    micro_steps::{Call, Ended, Machines, resolve},
+    micro_steps::{Call, Machines, resolve},
     refusal::{Answer, Refusal},
 };
 
@@ -53,7 +53,7 @@ pub struct Operation {
 pub struct Returned {
     #[serde(flatten)]
     pub call: Call,
-    pub outcome: Ended,
+    pub outcome: Outcome,
 }
 
 impl Request {
@@ -89,7 +89,7 @@ impl Request {
                 .run_program(&mut store, operation, &arguments)
                 .map_err(|error| Refusal::bad(format!("operation {}: {error}", index + 1)))?;
             let operation = signature.operations[operation].name.clone();
-            calls.push(Returned { call: Call { operation, arguments }, outcome: outcome.into() });
+            calls.push(Returned { call: Call { operation, arguments }, outcome });
         }
         let names = |arguments: &[u8]| {
             arguments.iter().map(|&index| signature.registers[usize::from(index)].clone()).collect()

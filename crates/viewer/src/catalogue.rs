@@ -27,12 +27,10 @@ impl Tasks {
         }
     }
 
-    /// What every data structure is called, by name.
-    pub fn titles(&self) -> BTreeMap<String, String> {
-        let title = |task: &Task| (task.name().to_owned(), task.title().to_owned());
-        let mut titles: BTreeMap<_, _> = Task::all().map(|task| title(&task)).collect();
-        titles.extend(self.0.iter().map(title));
-        titles
+    /// Something about every data structure, by name.
+    pub fn all<T>(&self, tell: fn(&Task) -> T) -> BTreeMap<String, T> {
+        let own = self.0.iter().cloned();
+        Task::all().chain(own).map(|task| (task.name().to_owned(), tell(&task))).collect()
     }
 }
 
@@ -44,7 +42,7 @@ pub trait Folder: Send + Sync {
     fn details(&self, id: &str) -> Answer<Details>;
     /// The lines of the run's `metrics.jsonl` from `offset` on.
     fn metrics(&self, id: &str, offset: u64) -> Answer<Lines>;
-    fn load(&self, id: &str) -> Answer<Subject>;
+    fn load(&self, id: &str, epoch: Option<u64>) -> Answer<Subject>;
 }
 
 /// The refusal of an id that names no run.
@@ -94,11 +92,15 @@ impl Catalogue {
 
     /// One run.
     pub fn details(&self, id: &str) -> Answer<Details> {
-        match self.find(id)? {
+        let mut details = match self.find(id)? {
             Place::BuiltIn(built_in) => Details::built_in(id, built_in),
             Place::Machine(name) => Details::of_machine(id, name),
             Place::Folder(folder) => folder.details(id),
-        }
+        }?;
+        let Summary { task, model, test, .. } = &details.summary;
+        let paper = |nodes| Some(pgn_paper::numbers().f1(task, model, nodes)?.mean);
+        details.paper = test.iter().map(|test| paper(test.nodes)).collect();
+        Ok(details)
     }
 
     /// The curves of a run from `offset` on; the built-in models come without any.
@@ -109,15 +111,16 @@ impl Catalogue {
         }
     }
 
-    /// The model of a run, ready to be replayed.
-    pub fn load(&self, id: &str) -> Answer<Subject> {
+    /// The model of a run, ready to be replayed: the best one, or the one kept at an epoch.
+    pub fn load(&self, id: &str, epoch: Option<u64>) -> Answer<Subject> {
         match self.find(id)? {
+            Place::Folder(folder) => folder.load(id, epoch),
+            _ if epoch.is_some() => Err(Refusal::missing("this run has kept no models")),
             Place::BuiltIn(built_in) => {
                 let task = self.tasks.named(&built_in.run_config()?.task)?;
                 Ok(Subject::Run(Box::new(built_in.run(&task)?)))
             }
             Place::Machine(name) => built_in::machine(name).map(Subject::Machine),
-            Place::Folder(folder) => folder.load(id),
         }
     }
 
@@ -144,9 +147,9 @@ mod tests {
         let all = nothing.summaries(&Halt::default()).unwrap();
         assert_eq!((&*all[0].id, &*all[1].id), ("built-in:dsu", "built-in:lct"));
         for id in ["built-in:../dsu", "run:.", "run:../dsu", ""] {
-            assert!(nothing.details(id).is_err() && nothing.load(id).is_err(), "{id}");
+            assert!(nothing.details(id).is_err() && nothing.load(id, None).is_err(), "{id}");
         }
-        let titles = nothing.tasks.titles();
+        let titles = nothing.tasks.all(|task| task.title().to_owned());
         for name in pgn_machines::programs::NAMES.into_iter().chain(["kruskal", "dsu-by-size"]) {
             assert_ne!(titles[name], name);
         }

@@ -32,7 +32,6 @@
 #![cfg_attr(target_family = "wasm", allow(dead_code, reason = "of the server and of reports"))]
 
 mod api;
-mod baselines;
 mod built_in;
 mod calls;
 mod catalogue;

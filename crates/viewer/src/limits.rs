@@ -18,8 +18,6 @@ pub const ALPHA: usize = 200;
 pub const EQUATIONS: usize = 50;
 /// Micro-steps of one operation.
 pub const MICRO_STEPS: usize = 20_000;
-/// Nodes × operations × sequences of a test set that counting is tried on.
-pub const COUNTED: usize = 20_000_000;
 /// Bytes of a request's body.
 pub const BODY: usize = 1 << 20;
 /// Bytes of `metrics.jsonl` in one response; the page asks again for the rest.

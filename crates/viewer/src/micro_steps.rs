@@ -62,33 +62,12 @@ pub struct MicroSteps {
     /// Its arguments, with the names of the registers that hold them.
     pub arguments: Vec<(String, Node)>,
     /// How it ended.
-    pub outcome: Ended,
+    pub outcome: Outcome,
     /// The nodes' pointers before the operation, by field, and their bits, which are 0 or 1.
     pub fields: BTreeMap<String, Vec<Option<Node>>>,
     /// What nodes are compared by: 1 is the least, and equal ones are equal.
     pub ranks: Vec<usize>,
     pub steps: Vec<MicroStep>,
-}
-
-/// How an operation ended.
-#[derive(Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    Done,
-    Answer(u8),
-    Node(Option<Node>),
-    Refused(String),
-}
-
-impl From<Outcome> for Ended {
-    fn from(outcome: Outcome) -> Ended {
-        match outcome {
-            Outcome::Done => Ended::Done,
-            Outcome::Answer(answer) => Ended::Answer(u8::from(answer)),
-            Outcome::Node(node) => Ended::Node(node),
-            Outcome::Refused(reason) => Ended::Refused(reason),
-        }
-    }
 }
 
 /// One micro-step, or the halt at the end.
@@ -269,7 +248,7 @@ fn tell(
         program: task.to_owned(),
         operation: known.name.clone(),
         arguments: names.zip(arguments.iter().copied()).collect(),
-        outcome: outcome.into(),
+        outcome,
         fields,
         ranks: ranks(store),
         steps,
@@ -415,7 +394,12 @@ mod tests {
             (0..).zip(&fields["up"]).map(|(node, up)| up.unwrap_or(node)).collect();
         let one = truth.sequence(0);
         assert_eq!(pointers, one.pointers_after(count - 1), "{} {count}", told.program);
-        assert_eq!(told.outcome, Ended::Answer(one.answers[count - 1]), "{} {count}", told.program);
+        assert_eq!(
+            told.outcome,
+            Outcome::Answer(one.answers[count - 1] == 1),
+            "{} {count}",
+            told.program
+        );
         assert_eq!(told.arguments[0], ("u".to_owned(), OPERATIONS[count - 1][0]));
     }
 
@@ -464,10 +448,10 @@ mod tests {
         let ask = |calls| heap(calls).answer(&machines, None, &Halt::default());
         let all = vec![call("insert", &[0, 2]), call("insert", &[0, 3]), call("pop_min", &[0])];
         let told = ask(all).unwrap();
-        assert_eq!(told.outcome, Ended::Node(Some(3)));
+        assert_eq!(told.outcome, Outcome::Node(Some(3)));
         assert_eq!((&*told.operation, told.arguments), ("pop_min", vec![("heap".to_owned(), 0)]));
         assert!(ask(vec![call("insert", &[0, 2]), call("insert", &[0, 2])]).is_ok_and(|told| {
-            told.outcome == Ended::Refused("x is in a heap already".to_owned())
+            told.outcome == Outcome::Refused("x is in a heap already".to_owned())
         }));
         for bad in [call("push", &[0, 2]), call("insert", &[0]), call("insert", &[0, 5])] {
             assert!(ask(vec![bad.clone()]).is_err(), "{bad:?}");

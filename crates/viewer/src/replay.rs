@@ -23,6 +23,9 @@ use crate::{
 pub struct Request {
     /// The id of a run or a built-in model.
     pub model: String,
+    /// The epoch whose kept model is meant; the best one unless told.
+    #[serde(default)]
+    pub epoch: Option<u64>,
     /// Nodes, n.
     pub nodes: usize,
     /// Where priorities, and operations that are not given, are drawn from.
@@ -132,6 +135,7 @@ impl Request {
     fn empty(nodes: usize, seed: u64) -> Request {
         Request {
             model: String::new(),
+            epoch: None,
             nodes,
             seed,
             priorities: None,

@@ -39,10 +39,12 @@ pub struct Summary {
     pub best_epoch: Option<u64>,
     /// One for each test size.
     pub test: Vec<TestScores>,
+    /// What training took, once it has ended.
+    pub seconds: Option<f64>,
 }
 
 /// What a run's own view shows.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Details {
     #[serde(flatten)]
     pub summary: Summary,
@@ -51,6 +53,10 @@ pub struct Details {
     pub results: Option<Results>,
     /// The text of `certificate.json`, if there is one.
     pub certificate: Option<String>,
+    /// The epochs whose models were kept.
+    pub kept: Vec<u64>,
+    /// The paper's F₁ of this model on each of its test sizes.
+    pub paper: Vec<Option<f64>>,
 }
 
 impl Details {
@@ -63,7 +69,7 @@ impl Details {
         summary.playable = true;
         summary.finish(&results);
         let config = built_in.config.to_owned();
-        Ok(Details { summary, config, results: Some(results), certificate: None })
+        Ok(Details { summary, config, results: Some(results), ..Details::default() })
     }
 
     /// A machine that comes with the program. Its program is not made for this: that takes a while.
@@ -81,7 +87,7 @@ impl Details {
         let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?;
         summary.finish(&results);
         let certificate = text(files::CERTIFICATE);
-        Ok(Details { summary, config, results: Some(results), certificate })
+        Ok(Details { summary, config, results: Some(results), certificate, ..Details::default() })
     }
 }
 
@@ -105,5 +111,6 @@ impl Summary {
         self.validation_f1 = (accuracy > 0.0 || f1_always_1 > 0.0).then_some(f1);
         self.best_epoch = Some(results.best_epoch);
         self.test.clone_from(&results.test);
+        self.seconds = Some(results.timing.train_seconds);
     }
 }

@@ -357,10 +357,9 @@ fn masks_attention_sequences_baselines_and_micro_steps() {
     let many = json!({ "model": "built-in:lct", "nodes": 20, "count": 101 });
     assert_eq!(server.post("/api/sequences", &many).0, 400);
 
-    let (_, baselines) = server.get("/api/baselines?id=built-in:dsu");
-    assert_eq!(baselines[0]["nodes"], 20);
-    assert_eq!(baselines[2]["paper"], 0.866);
-    let counting = baselines[2]["counting"].as_f64().unwrap();
+    let (_, run) = server.get("/api/run?id=built-in:dsu");
+    assert_eq!((&run["paper"][2], &run["test"][2]["nodes"]), (&json!(0.866), &json!(100)));
+    let counting = run["test"][2]["counting_f1"].as_f64().unwrap();
     assert!(counting > 0.88 && counting < 0.91, "{counting}");
 
     let asked = json!({ "task": "lct", "nodes": 6, "seed": 1, "operations": [[0, 1], [1, 2]] });
@@ -455,4 +454,34 @@ fn an_input_graph_is_drawn_and_the_model_reads_it() {
     assert_eq!(ends, [[0, 1], [3, 2]]);
     let (_, without) = server.post("/api/replay", &json!({ "model": "built-in:dsu", "nodes": 5 }));
     assert!(without["graph"].is_null());
+}
+
+#[test]
+fn a_run_is_rolled_out_with_the_models_it_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    std::fs::create_dir_all(run.join("kept")).unwrap();
+    let (_, files) = pgn_viewer::built_in_models().find(|(name, _)| *name == "dsu").unwrap();
+    let file = |wanted: &str| files.iter().find(|(name, _)| *name == wanted).unwrap().1;
+    // It is still training: there is no best model yet.
+    std::fs::write(run.join("config.toml"), file("config.toml")).unwrap();
+    std::fs::write(run.join("kept/300.safetensors"), file("model.safetensors")).unwrap();
+    let network = pgn_engine::Config::preset("pgn").unwrap();
+    let initial = pgn_engine::Parameters::initial(&network, 1);
+    initial.save(&run.join("kept/0.safetensors")).unwrap();
+    let server = Running::start(Some(dir.path()));
+    let (_, details) = server.get("/api/run?id=run:run");
+    assert_eq!((&details["kept"], &details["playable"]), (&json!([0, 300]), &json!(true)));
+    let ask = |model: &str, epoch: Option<u64>| {
+        let request = json!({ "model": model, "nodes": 12, "sequence": 0, "epoch": epoch });
+        server.post("/api/replay", &request)
+    };
+    let (_, best) = ask("built-in:dsu", None);
+    assert_eq!(ask("run:run", Some(300)), (200, best.clone()));
+    assert_eq!(ask("run:run", None), (200, best.clone()));
+    let (status, first) = ask("run:run", Some(0));
+    assert!(status == 200 && first["steps"] != best["steps"]);
+    let (status, refusal) = ask("run:run", Some(7));
+    assert!(status == 422 && sentence(&refusal).contains("kept/7.safetensors"), "{refusal}");
+    assert_eq!(ask("built-in:dsu", Some(7)).0, 404);
 }

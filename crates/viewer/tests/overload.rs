@@ -161,3 +161,31 @@ fn errors_do_not_tell_where_the_folder_is() {
     let (_, body) = server.post("/api/replay", &request);
     assert!(!sentence(&body).contains(dir.path().to_str().unwrap()), "{body}");
 }
+
+#[test]
+fn files_that_are_links_out_of_the_folder_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (secret, runs) = (dir.path().join("secret"), dir.path().join("runs"));
+    fs::write(&secret, r#"{"certified": true, "statement": "secret:Class"}"#).unwrap();
+    let files = ["structure.txt", "certificate.json", "kept/4.safetensors"];
+    for (index, name) in files.iter().enumerate() {
+        run(&runs, &format!("{index}/kept/.."), "pgn", |_| {});
+        std::os::unix::fs::symlink(&secret, runs.join(index.to_string()).join(name)).unwrap();
+    }
+    let server = Running::start(Some(&runs));
+    for (index, name) in files.iter().enumerate() {
+        let mut request = json!({ "model": format!("run:{index}"), "nodes": 5 });
+        if name.starts_with("kept") {
+            request["epoch"] = 4.into();
+        }
+        let (status, body) = server.post("/api/replay", &request);
+        assert_eq!(status, 422, "{body}");
+        assert_eq!(
+            sentence(&body),
+            format!("{name} is a link that leads out of the folder being served")
+        );
+        let (status, run) = server.get(&format!("/api/run?id=run:{index}"));
+        assert_eq!((status, &run["certificate"]), (200, &json!(null)), "{run}");
+        assert!(!run.to_string().contains("secret"), "{run}");
+    }
+}

@@ -25,10 +25,35 @@ const built = new Map(outputFiles.map((file) => [file.path.split(/[\\/]/).pop(),
 built.set('index.html', readFileSync(join(here, 'src/index.html'), 'utf8'));
 built.set('icon.svg', readFileSync(join(here, 'src/icon.svg'), 'utf8'));
 built.set('third-party.txt', licences(metafile));
+built.set('benchmark.json', JSON.stringify(benchmark()));
 // The server has no compression of its own. What is inside counts: zlib's bytes differ by version.
 built.set('page.js.gz', built.get('page.js'));
 const held = (name) => (name.endsWith('.gz') ? gunzipSync(readFileSync(join(assets, name))).toString() : readFileSync(join(assets, name), 'utf8'));
 const bytes = (name, text) => (name.endsWith('.gz') ? gzipSync(text, { level: 9 }) : text);
+
+/** The benchmark's entries, scored: means over seeds, by task, size and family. */
+function benchmark() {
+  const results = join(here, '../../../results/benchmark');
+  const folders = readdirSync(results, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
+  const rounded = (value) => (value === undefined ? null : Math.round(value * 1e6) / 1e6);
+  return folders.map((folder) => {
+    const card = Object.fromEntries(readFileSync(join(results, folder, 'card.toml'), 'utf8').split('\n').flatMap((line) => {
+      const [, key, value] = line.match(/^(\w+) = "(.*)"$/) ?? [];
+      return key ? [[key, value]] : [];
+    }));
+    const groups = new Map();
+    for (const { task, nodes, all, families } of JSON.parse(readFileSync(join(results, folder, 'scores.json'), 'utf8'))) {
+      for (const [family, scores] of Object.entries({ all, ...families })) {
+        const key = JSON.stringify([task, nodes, family]);
+        groups.set(key, [...(groups.get(key) ?? []), scores]);
+      }
+    }
+    const MEASURES = ['f1', 'accuracy', 'pointer_accuracy', 'sequences_right', 'sequences_exact', 'f1_always_1', 'counting_f1'];
+    const mean = (values) => (values.includes(undefined) ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length);
+    const scores = [...groups].map(([key, seeds]) => [...JSON.parse(key), ...MEASURES.map((measure) => rounded(mean(seeds.map((one) => one[measure]))))]);
+    return { ...card, scores };
+  });
+}
 
 /** The licences of the packages that are in the bundle. */
 function licences(metafile) {

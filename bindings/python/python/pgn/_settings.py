@@ -45,6 +45,7 @@ class Settings(TypedDict, total=False):
     clip: float | None
     batch: SupportsIndex | None
     evaluate_every: SupportsIndex | None
+    keep_every: SupportsIndex | None
     patience: SupportsIndex | None
     nodes: SupportsIndex | Sequence[int] | None
     ops: SupportsIndex | Sequence[int] | None
@@ -93,6 +94,7 @@ def config(
     clip: float | None = None,
     batch: SupportsIndex | None = None,
     evaluate_every: SupportsIndex | None = None,
+    keep_every: SupportsIndex | None = None,
     patience: SupportsIndex | None = None,
     nodes: SupportsIndex | Sequence[int] | None = None,
     ops: SupportsIndex | Sequence[int] | None = None,
@@ -164,6 +166,7 @@ _PLACES = {
             "clip",
             "batch",
             "evaluate_every",
+            "keep_every",
             "patience",
             "teacher_probability",
             "final_teacher_probability",

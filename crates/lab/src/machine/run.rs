@@ -70,7 +70,7 @@ impl MachineRun {
                 "its run is not finished: start the same `pgn train` again to resume",
             ));
         }
-        check_model(dir)?;
+        check_model(dir, files::MODEL)?;
         let machine = config.machine()?;
         let bytes = files::read(&path)?;
         let signature = machine.signature().clone();

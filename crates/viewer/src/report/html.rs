@@ -1,6 +1,15 @@
 //! HTML, a piece at a time. Text is always escaped.
 
 use pgn_lab::collection::Table;
+use serde::Serialize;
+
+use crate::{Error, Result};
+
+/// The page's styles, then those that only reports need.
+const STYLES: [&str; 2] =
+    [include_str!("../../assets/page.css"), include_str!("../../assets/report.css")];
+const SCRIPT: &str = include_str!("../../assets/report.js");
+const LICENCES: &str = include_str!("../../assets/third-party.txt");
 
 /// A document under way.
 #[derive(Debug, Default)]
@@ -62,18 +71,14 @@ impl Html {
         self.raw("</tbody></table></div>");
     }
 
-    /// The whole document. `data` is JSON, for the script.
-    pub fn finish(
-        self,
-        title: &str,
-        styles: &str,
-        script: &str,
-        data: &str,
-        licences: &str,
-    ) -> String {
+    /// The whole document, with data for the script.
+    pub fn finish(self, title: &str, data: &impl Serialize) -> Result<String> {
+        let data = serde_json::to_string(data).map_err(|error| {
+            Error::Report(format!("its data cannot be written as JSON ({error})"))
+        })?;
         // Nothing in the data may end the element it is in.
-        let data = data.replace('<', "\\u003c");
-        format!(
+        let (data, styles) = (data.replace('<', "\\u003c"), STYLES.concat());
+        Ok(format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
              name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
              name=\"color-scheme\" content=\"light dark\">\n<meta \
@@ -83,11 +88,11 @@ impl Html {
              <main class=\"report\" id=\"main\">\n{}<details><summary>Licences of what is built \
              into this file</summary><pre>{}</pre></details>\n</main>\n<div id=\"live\" \
              class=\"unseen\" aria-live=\"polite\"></div>\n<script type=\"application/json\" \
-             id=\"data\">{data}</script>\n<script>\n{script}</script>\n</body>\n</html>\n",
+             id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             escape(title),
             self.body,
-            escape(licences)
-        )
+            escape(LICENCES)
+        ))
     }
 }
 
@@ -125,7 +130,8 @@ mod tests {
             rows: vec![vec!["`x`".to_owned(), "</table>".to_owned()]],
         };
         html.table(&table);
-        let text = html.finish("</title>", "", "", "{\"a\": \"</script><b>\"}", "<");
+        let text = html.finish("</title>", &["</script><b>"]).unwrap();
+        let text = text.split("<main").nth(1).unwrap().split("<script>\n").next().unwrap();
         for forbidden in ["<script>alert", "<b>", "<i>", "</table></td>", "\"</script>"] {
             assert!(!text.contains(forbidden), "{forbidden} in {text}");
         }

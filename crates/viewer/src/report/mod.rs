@@ -27,12 +27,6 @@ use html::Html;
 
 pub use player::{Played, page, player};
 
-/// The page's styles, then those that only reports need.
-const STYLES: [&str; 2] =
-    [include_str!("../../assets/page.css"), include_str!("../../assets/report.css")];
-const SCRIPT: &str = include_str!("../../assets/report.js");
-const LICENCES: &str = include_str!("../../assets/third-party.txt");
-
 /// The models whose runs are analysed, where there are any: those of the paper's appendix D, and
 /// `pgn-free`.
 const ANALYSED: [&str; 3] = ["gnn", "pgn", "pgn-free"];
@@ -80,7 +74,7 @@ pub fn report(paths: &[PathBuf], analyses: Option<Analyses>) -> Result<String> {
     let (data, moving) = moving::gather(&report)?;
     let mut html = Html::new();
     sections::write(&mut html, &report, &moving);
-    Ok(html.finish("What was learned", &STYLES.concat(), SCRIPT, &data, LICENCES))
+    html.finish("What was learned", &data)
 }
 
 /// The runs that [`report()`] analyses if it is given no analyses: for callers that do it

@@ -18,9 +18,9 @@ const POINTS: usize = 60_000;
 
 /// What the script reads.
 #[derive(Default, Serialize)]
-struct Data {
+pub struct Data {
     curves: Vec<Curves>,
-    replays: Vec<replay::Replay>,
+    pub replays: Vec<replay::Replay>,
 }
 
 #[derive(Serialize)]
@@ -47,8 +47,8 @@ pub struct Moving {
     pub replays: Vec<String>,
 }
 
-/// All curves and replays, as JSON, and what they are.
-pub fn gather(report: &Report) -> Result<(String, Moving)> {
+/// All curves and replays, and what they are.
+pub fn gather(report: &Report) -> Result<(Data, Moving)> {
     let mut data = Data::default();
     let mut moving = Moving { comparisons: Vec::new(), of_run: Vec::new(), replays: Vec::new() };
     for task in report.collection.tasks() {
@@ -71,9 +71,7 @@ pub fn gather(report: &Report) -> Result<(String, Moving)> {
             data.replays.push(replay);
         }
     }
-    let json = serde_json::to_string(&data)
-        .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
-    Ok((json, moving))
+    Ok((data, moving))
 }
 
 /// What runs are compared by: a title, the axis, and the value of a line.

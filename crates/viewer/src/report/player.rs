@@ -4,8 +4,8 @@ use pgn_engine::Rollout;
 use pgn_lab::collection::Table;
 use pgn_structures::{Sequence, Task};
 
-use super::{LICENCES, SCRIPT, STYLES, html::Html};
-use crate::{Error, Result, recorded::recorded};
+use super::{html::Html, moving::Data};
+use crate::{Result, recorded::recorded};
 
 /// The page of `pgn report` with nothing but a player in it: the truth and what a model, ours or
 /// not, did on the same operations. The text of an HTML file.
@@ -22,11 +22,11 @@ use crate::{Error, Result, recorded::recorded};
 /// ```
 pub fn player(task: &str, sequence: Sequence<'_>, rollout: &Rollout) -> Result<String> {
     let replay = recorded(task, Task::named(task).ok().as_ref(), sequence, rollout)?;
-    let data = serde_json::to_string(&serde_json::json!({ "curves": [], "replays": [replay] }))
-        .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
     let mut html = Html::new();
     html.raw("<div data-replay=\"0\"></div>");
-    Ok(html.finish(&format!("A rollout: {task}"), &STYLES.concat(), SCRIPT, &data, LICENCES))
+    let mut data = Data::default();
+    data.replays.push(replay);
+    html.finish(&format!("A rollout: {task}"), &data)
 }
 
 /// A rollout to be played in a [`page()`].
@@ -53,15 +53,13 @@ pub fn page(
         html.element("p", paragraph);
     }
     html.table(table);
-    let mut replays = Vec::new();
+    let mut data = Data::default();
     for Played { title, rollout } in played {
         html.element("h2", title);
-        html.raw(&format!("<div data-replay=\"{}\"></div>", replays.len()));
-        replays.push(recorded(task, Task::named(task).ok().as_ref(), sequence, rollout)?);
+        html.raw(&format!("<div data-replay=\"{}\"></div>", data.replays.len()));
+        data.replays.push(recorded(task, Task::named(task).ok().as_ref(), sequence, rollout)?);
     }
-    let data = serde_json::to_string(&serde_json::json!({ "curves": [], "replays": replays }))
-        .map_err(|error| Error::Report(format!("its data cannot be written as JSON ({error})")))?;
-    Ok(html.finish(title, &STYLES.concat(), SCRIPT, &data, LICENCES))
+    html.finish(title, &data)
 }
 
 #[cfg(test)]

@@ -96,9 +96,12 @@ impl Folder for Disk {
             .map_err(|error| Refusal::damaged(format!("metrics.jsonl cannot be read ({error})")))
     }
 
-    fn load(&self, id: &str) -> Answer<Subject> {
+    fn load(&self, id: &str, epoch: Option<u64>) -> Answer<Subject> {
         let path = self.find(id)?;
-        self.check_files(&path)?;
+        // While it trains, the model kept last is the best there is.
+        let latest = || files::kept(&path).pop().filter(|_| !path.join(files::MODEL).exists());
+        let epoch = epoch.or_else(latest);
+        self.check_files(&path, epoch)?;
         // Without the place of the folder on this machine.
         let damaged = |error: pgn_lab::Error| {
             Refusal::damaged(error.to_string().replace(&format!("{}/", self.path()), ""))
@@ -106,7 +109,7 @@ impl Folder for Disk {
         if MachineRun::is_in(&path) {
             return self.machines.load(&path).map(Subject::Machine).map_err(damaged);
         }
-        let run = Run::load_with(&path, |name| Ok(self.tasks.named(name).ok()));
+        let run = Run::load_at(&path, epoch, |name| Ok(self.tasks.named(name).ok()));
         Ok(Subject::Run(Box::new(run.map_err(damaged)?)))
     }
 }
@@ -155,8 +158,7 @@ impl Disk {
         let mut details = Details {
             summary: Summary::empty(id, name.clone()),
             config: text,
-            results: None,
-            certificate: None,
+            ..Details::default()
         };
         // Paths in errors are shortened to the file's name: the page shows which run it is.
         let shorten = |error: String| error.replace(&format!("{}/", path.display()), "");
@@ -172,8 +174,11 @@ impl Disk {
             AnyConfig::Machine(config) => Summary::new(id, name, config),
         };
         let inside = |name: &str| self.inside(&path.join(name)).filter(|path| path.is_file());
-        details.summary.playable =
-            inside(files::MODEL).is_some() && self.tasks.named(&details.summary.task).is_ok();
+        if matches!(config, AnyConfig::Model(_)) && self.inside(&path.join(files::KEPT)).is_some() {
+            details.kept = files::kept(path);
+        }
+        let has_model = inside(files::MODEL).is_some() || !details.kept.is_empty();
+        details.summary.playable = has_model && self.tasks.named(&details.summary.task).is_ok();
         if inside(files::RESULTS).is_some() {
             match Results::load(path) {
                 Ok(results) => {
@@ -214,11 +219,13 @@ impl Disk {
 
     /// Refuses a run whose files are links to somewhere else, or not what a run has: pipes, or files
     /// that are far too large.
-    fn check_files(&self, run: &Path) -> Answer<()> {
+    fn check_files(&self, run: &Path, epoch: Option<u64>) -> Answer<()> {
         let teacher = run.join(files::TEACHER);
         for path in [run, &teacher] {
             let read = [files::CONFIG, files::MODEL, files::RESULTS, files::STRUCTURE];
-            for name in read.into_iter().chain([files::CERTIFICATE, files::DIVERGED]) {
+            let read = read.into_iter().chain([files::CERTIFICATE, files::DIVERGED]);
+            for name in read.map(str::to_owned).chain(epoch.map(files::kept_name)) {
+                let name = &name;
                 let path = path.join(name);
                 let Ok(metadata) = path.metadata() else { continue };
                 let refused = |what: &str| Err(Refusal::damaged(format!("{name} {what}")));

@@ -244,3 +244,53 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.split(';').next().unwrap_or_default().trim() == JSON)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write, sync::mpsc, time::Duration};
+
+    use super::*;
+    use crate::{metrics::Lines, subject::Subject, summary::Details};
+
+    /// A folder that is read until nobody waits for it.
+    struct Endless(mpsc::Sender<()>);
+
+    impl Folder for Endless {
+        fn path(&self) -> String {
+            String::new()
+        }
+        fn ids(&self, halt: &Halt) -> Answer<Vec<String>> {
+            while halt.check().is_ok() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let _ = self.0.send(());
+            Err(nothing_here())
+        }
+        fn details(&self, _: &str) -> Answer<Details> {
+            Err(nothing_here())
+        }
+        fn metrics(&self, _: &str, _: u64) -> Answer<Lines> {
+            Err(nothing_here())
+        }
+        fn load(&self, _: &str, _: Option<u64>) -> Answer<Subject> {
+            Err(nothing_here())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_list_of_runs_that_nobody_waits_for_is_given_up() {
+        let mut server = Server::bind(Options::default()).await.unwrap();
+        let (tell, told) = mpsc::channel();
+        let catalogue = Catalogue::new(Tasks::default(), Some(Box::new(Endless(tell))));
+        Arc::get_mut(&mut server.shared).unwrap().api = Api::new(catalogue);
+        let address = server.address();
+        let asked = tokio::task::spawn_blocking(move || {
+            let mut asker = std::net::TcpStream::connect(address).unwrap();
+            asker.write_all(b"GET /api/runs HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            assert!(told.recv_timeout(Duration::from_millis(300)).is_err(), "it is waited for");
+            drop(asker);
+            told.recv_timeout(Duration::from_secs(20)).unwrap();
+        });
+        server.run(async { asked.await.unwrap() }).await.unwrap();
+    }
+}

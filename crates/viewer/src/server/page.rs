@@ -6,11 +6,12 @@ use hyper::{HeaderMap, header};
 type File = (&'static str, &'static str, &'static [u8]);
 
 /// All there is: nothing is ever read from disk for a path that a request names.
-static FILES: [File; 6] = [
+static FILES: [File; 7] = [
     ("/", "text/html; charset=utf-8", include_bytes!("../../assets/index.html")),
     ("/page.js", "text/javascript; charset=utf-8", include_bytes!("../../assets/page.js")),
     ("/page.js.gz", "text/javascript; charset=utf-8", include_bytes!("../../assets/page.js.gz")),
     ("/page.css", "text/css; charset=utf-8", include_bytes!("../../assets/page.css")),
+    ("/benchmark.json", "application/json", include_bytes!("../../assets/benchmark.json")),
     ("/icon.svg", "image/svg+xml", include_bytes!("../../assets/icon.svg")),
     (
         "/third-party.txt",

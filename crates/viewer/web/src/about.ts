@@ -14,6 +14,11 @@ export function structureName(task: string): string {
   return known?.tasks?.[task] ?? task;
 }
 
+/** What the answers 0 and 1 of a data structure mean, if anybody knows. */
+export function answerWords(task: string): [string, string] | undefined {
+  return known?.answers?.[task];
+}
+
 /** What a model is, in a few words. */
 export function aboutModel(model: string): string {
   return known?.models?.[model] ?? '';

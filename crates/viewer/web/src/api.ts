@@ -46,6 +46,8 @@ export interface Run {
   /** That epoch. */
   best_epoch?: number | null;
   test: TestScores[];
+  /** What training took, once it has ended. */
+  seconds?: number | null;
 }
 
 export interface RunDetails extends Run {
@@ -53,14 +55,10 @@ export interface RunDetails extends Run {
   results: { best_epoch: number; parameters: number; validation: Scores } | null;
   /** The text of `certificate.json`, for machines that have one. */
   certificate?: string | null;
-}
-
-/** What an F₁ on a test set must be compared with; null where unknown. */
-export interface Baseline {
-  nodes: number;
-  counting: number | null;
-  always_1: number | null;
-  paper: number | null;
+  /** The epochs whose models were kept. */
+  kept: number[];
+  /** The paper's F₁ of this model on each of its test sizes. */
+  paper: (number | null)[];
 }
 
 export interface Metrics {
@@ -84,6 +82,8 @@ export type Move = [node: number, to: number];
 
 export interface ReplayRequest {
   model: string;
+  /** Of which epoch the kept model is meant; the best one unless told. */
+  epoch?: number;
   nodes: number;
   seed?: number;
   priorities?: number[];
@@ -185,7 +185,7 @@ export interface Call {
 }
 
 /** How an operation of a program ended. */
-export type Ended = 'done' | { answer: 0 | 1 } | { node: number | null } | { refused: string };
+export type Ended = 'done' | { answer: boolean } | { node: number | null } | { refused: string };
 
 /** Operations of a program in a row, and all that it has. */
 export interface Called {
@@ -212,6 +212,8 @@ export interface About {
   folder: string | null;
   /** What data structures are called, and what models are, by name. */
   tasks: Record<string, string>;
+  /** What the answers 0 and 1 mean, by task. */
+  answers: Record<string, [string, string]>;
   models: Record<string, string>;
   limits: Limits;
 }
@@ -252,7 +254,6 @@ function post<T>(path: string, body: unknown): Promise<T> {
 export const about = () => get<About>('api/about');
 export const runs = () => get<Run[]>('api/runs');
 export const run = (id: string) => get<RunDetails>('api/run', { id });
-export const baselines = (id: string) => get<Baseline[]>('api/baselines', { id });
 export const metrics = (id: string, offset: number) => get<MetricsLines>('api/metrics', { id, offset });
 export const replay = (request: ReplayRequest) => post<Replay>('api/replay', request);
 /** With `node`, α of that node only. */

@@ -136,7 +136,7 @@ export class Chart {
   private scales() {
     const width = Math.max(200, this.svg.clientWidth || this.element.clientWidth);
     const xs = this.series.flatMap(({ points }) => [points[0][0], points[points.length - 1][0]]);
-    const x = scaleLinear(this.zoom ?? [Math.min(...xs, 1), Math.max(...xs, 2)], [MARGIN.left, width - MARGIN.right]);
+    const x = scaleLinear(this.zoom ?? (this.axes.across === 'epoch' ? [Math.min(...xs, 1), Math.max(...xs, 2)] : [0, Math.max(...xs, 0.1)]), [MARGIN.left, width - MARGIN.right]);
     const [left, right] = x.domain();
     const lines = this.shown().map(({ points }) => points.flatMap(([at, y]) => (at >= left && at <= right ? [y] : [])));
     const values = lines.flat();
@@ -170,7 +170,7 @@ export class Chart {
       svg.append('line').attr('class', 'grid').attr('x1', MARGIN.left).attr('x2', width - MARGIN.right).attr('y1', y(tick)).attr('y2', y(tick));
       svg.append('text').attr('class', 'tick').attr('x', MARGIN.left - 6).attr('y', y(tick)).attr('dy', '0.32em').attr('text-anchor', 'end').text(tickText(tick));
     }
-    for (const tick of x.ticks(Math.max(2, Math.floor(width / 110))).filter(Number.isInteger)) {
+    for (const tick of x.ticks(Math.max(2, Math.floor(width / 110))).filter((tick) => this.axes.across !== 'epoch' || Number.isInteger(tick))) {
       svg.append('text').attr('class', 'tick').attr('x', x(tick)).attr('y', HEIGHT - MARGIN.bottom + 15).attr('text-anchor', 'middle').text(tick);
     }
     svg.append('text').attr('class', 'axis').attr('x', (MARGIN.left + width - MARGIN.right) / 2).attr('y', HEIGHT - 4).attr('text-anchor', 'middle').text(this.axes.across);
@@ -192,7 +192,7 @@ export class Chart {
       // A single point would be no line at all.
       plot.append('path').attr('class', kind).attr('d', points.length === 1 ? `${d}h2` : d);
       const at = points.find(([epoch]) => epoch === best);
-      if (at) plot.append('circle').attr('class', `${kind} best`).attr('r', 4.5).attr('cx', x(at[0])).attr('cy', down(at[1])).append('title').text(`best epoch ${at[0]}`);
+      if (at) plot.append('circle').attr('class', `${kind} best`).attr('r', 4.5).attr('cx', x(at[0])).attr('cy', down(at[1])).append('title').text(`best ${this.axes.across} ${Number.isInteger(at[0]) ? at[0] : at[0].toPrecision(3)}`);
     }
     this.drawLegend();
     if (empty) svg.append('text').attr('class', 'axis').attr('x', width / 2).attr('y', HEIGHT / 2).attr('text-anchor', 'middle').text(this.axes.empty ?? 'nothing to draw');
@@ -255,7 +255,7 @@ export class Chart {
       const at = points.find(([x]) => x === epoch);
       return at ? [{ name, value: at[1] }] : [];
     }).sort((a, b) => b.value - a.value);
-    this.readout.textContent = `${this.axes.across} ${epoch}: ${values.map(({ name, value }) => `${name} ${format(value)}`).join(', ')}`;
+    this.readout.textContent = `${this.axes.across} ${Number.isInteger(epoch) ? epoch : epoch.toPrecision(3)}: ${values.map(({ name, value }) => `${name} ${format(value)}`).join(', ')}`;
   }
 }
 

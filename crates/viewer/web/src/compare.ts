@@ -21,14 +21,13 @@ const MEASURES: Record<string, { title: string; value: (line: api.Metrics) => nu
 };
 /** Files that are read at the same time. */
 const AT_ONCE = 6;
-/** Test sets that baselines are computed on. */
-const SEEDS = 5;
 
 export const compare: View = async (root, parameters, context) => {
   const all = (await api.runs()).filter((run) => !run.trouble && !run.built_in);
   const tasks = [...new Set(all.map((run) => run.task))].sort();
   const task = choice(tasks.map((name): [string, string] => [name, `${name}: ${structureName(name)}`]), parameters.get('task'));
   const measure = choice(Object.entries(MEASURES).map(([name, { title }]): [string, string] => [name, title]), parameters.get('measure') ?? 'f1');
+  const across = choice([['epoch', 'epochs'], ['time', 'training time']], parameters.get('across') ?? 'epoch');
   const lines = choice([['mean', 'mean ± sd over seeds'], ['runs', 'every run']], parameters.get('lines') ?? 'mean');
   const asked = parameters.get('models')?.split(',').filter(Boolean);
   let wanted: Set<string> | null = asked?.length ? new Set(asked) : null;
@@ -37,7 +36,7 @@ export const compare: View = async (root, parameters, context) => {
   const trouble = h('div');
   const place = h('div');
   const scores = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Scores' });
-  const controls = h('form', { class: 'controls' }, field('Task', task), field('Measure', measure), field('Lines', lines));
+  const controls = h('form', { class: 'controls' }, field('Task', task), field('Measure', measure), field('Lines', lines), field('Against', across));
   root.replaceChildren(h('h1', {}, 'Compare runs'), controls, models, status, trouble, place, scores);
   if (all.length === 0) {
     status.textContent = 'There are no runs to compare in the folder being served.';
@@ -70,7 +69,7 @@ export const compare: View = async (root, parameters, context) => {
   const show = async () => {
     const mine = ++generation;
     const runs = chosen();
-    context.remember({ task: task.value, measure: measure.value, lines: lines.value, ...(wanted ? { models: [...wanted].join(',') } : {}) });
+    context.remember({ task: task.value, measure: measure.value, lines: lines.value, across: across.value, ...(wanted ? { models: [...wanted].join(',') } : {}) });
     drawScores(runs);
     const left = runs.filter((run) => !read.has(run.id));
     let done = 0;
@@ -96,19 +95,23 @@ export const compare: View = async (root, parameters, context) => {
       const y = value(line);
       return y === undefined ? [] : [[line.epoch, y]];
     });
-    const known = runs.map((run) => ({ run, points: points(run) })).filter(({ points }) => points.length > 0);
+    const timed = across.value === 'time';
+    const known = runs.map((run) => ({ run, points: points(run) })).filter(({ run, points }) => points.length > 0 && (!timed || run.seconds));
+    // Metrics have no times, so that equal runs have equal files: each epoch counts as long as the mean one.
+    const pace = (runs: api.Run[]) => (timed ? runs.reduce((sum, run) => sum + (run.seconds ?? 0) / Math.max(1, run.epoch), 0) / runs.length : 1);
+    const scaled = (line: Series, by: number): Series => ({ ...line, best: line.best && line.best * by, points: line.points.map(([x, y]): Point => [x * by, y]), band: line.band?.map(([x, low, high]) => [x * by, low, high]) });
     const without = runs.length - known.length;
-    status.textContent = `${known.length} run${known.length === 1 ? '' : 's'}${without ? `; ${without} without this measure` : ''}. Drag to zoom, double-click to reset; a legend entry hides its line, a click on a line hides the others.`;
+    status.textContent = `${known.length} run${known.length === 1 ? '' : 's'}${without ? `; ${without} without this measure${timed ? ' or its time' : ''}` : ''}.${timed ? ' Every epoch of a run counts as long as its mean one.' : ''} Drag to zoom, double-click to reset; a legend entry hides its line, a click on a line hides the others.`;
     const series: Series[] = lines.value === 'runs'
-      ? known.map(({ run, points }) => ({ name: run.name, model: run.model, points, best: measure.value === 'f1' ? run.best_epoch ?? undefined : undefined }))
+      ? known.map(({ run, points }) => scaled({ name: run.name, model: run.model, points, best: measure.value === 'f1' ? run.best_epoch ?? undefined : undefined }, pace([run])))
       : names().flatMap((name) => {
           const of = known.filter(({ run }) => run.model === name);
           if (of.length === 0) return [];
           const mean = meanOf(name, of.map(({ points }) => points));
-          return mean.points.length ? [mean] : [];
+          return mean.points.length ? [scaled(mean, pace(of.map(({ run }) => run)))] : [];
         });
     chart?.destroy();
-    chart = new Chart(`${structureName(task.value)}: ${title}`, { across: 'epoch', up: title, range, tight: true, tall: true, empty: 'none of these runs has this measure' });
+    chart = new Chart(`${structureName(task.value)}: ${title}`, { across: timed ? 'seconds of training' : 'epoch', up: title, range, tight: true, tall: true, empty: 'none of these runs has this measure' });
     chart.element.classList.add('large');
     place.replaceChildren(chart.element);
     chart.show(series);
@@ -117,22 +120,15 @@ export const compare: View = async (root, parameters, context) => {
     const sizes = testSizes(runs);
     const row = (name: string, of: api.Run[]) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, of.length),
       ...[spread(of.map((run) => run.validation_f1)), ...sizes.map((nodes) => spread(of.map((run) => testF1(run, nodes))))].map((value) => h('td', {}, plusMinus(value))));
-    const baseline = (name: string) => h('tr', { class: 'baseline', 'data-baseline': name, hidden: true });
-    const baselines = { always_1: baseline('always 1'), counting: baseline('counting') };
+    // Test sets depend on the task and the seed only: one run for each seed has them all.
+    const baseline = (name: string, measure: 'f1_always_1' | 'counting_f1') => {
+      const found = [...new Map(runs.filter((run) => run.test.some((test) => test[measure] !== undefined)).map((run) => [run.seed, run.test])).values()];
+      const at = (nodes: number) => spread(found.map((test) => test.find((one) => one.nodes === nodes)?.[measure]));
+      return h('tr', { class: 'baseline', 'data-baseline': name, hidden: found.length === 0 }, h('th', { scope: 'row' }, name), h('td', {}, `${found.length} seed${found.length === 1 ? '' : 's'}`), h('td'), ...sizes.map((nodes) => h('td', {}, plusMinus(at(nodes)))));
+    };
     scores.replaceChildren(h('table', { class: 'scores' }, h('caption', {}, 'F₁, mean ± sd over runs'),
       h('thead', {}, h('tr', {}, ...['model', 'runs', 'best validation', ...sizes.map((nodes) => `n = ${nodes}`)].map((title) => h('th', { scope: 'col' }, title)))),
-      h('tbody', {}, ...names().filter((name) => runs.some((run) => run.model === name)).map((name) => row(name, runs.filter((run) => run.model === name))), ...Object.values(baselines))));
-    // Test sets depend on the task and the seed only: one run for each seed has them all.
-    const seeds = new Map(runs.filter((run) => run.test.length).map((run) => [run.seed, run.id]));
-    const mine = generation;
-    Promise.all([...seeds.values()].slice(0, SEEDS).map(api.baselines)).then((found) => {
-      if (gone || mine !== generation) return;
-      for (const [kind, element] of Object.entries(baselines) as ['always_1' | 'counting', HTMLElement][]) {
-        const at = (nodes: number) => spread(found.map((all) => all.find((one) => one.nodes === nodes)?.[kind]));
-        element.replaceChildren(h('th', { scope: 'row' }, element.dataset.baseline), h('td', {}, `${found.length} seed${found.length === 1 ? '' : 's'}`), h('td'), ...sizes.map((nodes) => h('td', {}, plusMinus(at(nodes)))));
-        element.hidden = !sizes.some((nodes) => at(nodes));
-      }
-    }, () => {});
+      h('tbody', {}, ...names().filter((name) => runs.some((run) => run.model === name)).map((name) => row(name, runs.filter((run) => run.model === name))), baseline('always 1', 'f1_always_1'), baseline('counting', 'counting_f1'))));
   };
   controls.addEventListener('submit', (event) => event.preventDefault());
   controls.addEventListener('change', (event) => {

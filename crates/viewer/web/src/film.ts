@@ -1,6 +1,7 @@
 /** One operation as a picture that can be scrubbed: what the equations compute, on the pointers that the model has. */
 
 import type * as api from './api';
+import type { Side } from './binary-tree';
 import { h, svg } from './dom';
 import { type Places, place } from './forest';
 import { line } from './pointer-line';
@@ -20,6 +21,14 @@ export interface Film {
   alpha: number[][];
   masks: number[];
   equations: api.Equations;
+  /** For binary trees: how they are drawn before and after, where the model is right. */
+  shapes?: [Shape, Shape];
+}
+
+/** Which child each node is, and whose pointer is a path-parent. */
+export interface Shape {
+  sides: Side[];
+  pathParents: Set<number>;
 }
 
 export interface Stage {
@@ -70,6 +79,7 @@ export class FilmView {
   private cell = 60;
   /** Wider than high, where there is room. */
   private across = 60;
+  private down = 60;
   private size: [number, number] = [0, 0];
   private places: [Places, Places] | null = null;
 
@@ -134,9 +144,10 @@ export class FilmView {
     const room = [width - 2 * ROOM.side, height - ROOM.top - ROOM.bottom];
     for (this.cell = 110; ; this.cell -= 2) {
       const columns = Math.max(2, Math.floor(room[0] / this.cell));
-      this.places = [place(film.before, columns), place(film.after, columns)];
+      this.places = [place(film.before, columns, film.shapes?.[0].sides), place(film.after, columns, film.shapes?.[1].sides)];
       if (this.cell <= 30 || this.places.every((one) => one.width * this.cell <= room[0] && one.height * this.cell <= room[1] + this.cell * 0.3)) break;
     }
+    this.down = Math.max(this.cell, Math.min(1.8 * this.cell, ...this.places.map((one) => room[1] / one.height)));
     this.across = Math.min(1.7 * this.cell, ...this.places.map((one) => room[0] / one.width));
     this.draw();
   }
@@ -149,7 +160,7 @@ export class FilmView {
 
   private position(node: number): [number, number] {
     const [before, after] = (this.places as [Places, Places]).map((places): [number, number] => [
-      (this.size[0] - places.width * this.across) / 2 + places.x[node] * this.across - this.across * 0.12, ROOM.top + places.y[node] * this.cell - this.cell * 0.2]);
+      (this.size[0] - places.width * this.across) / 2 + places.x[node] * this.across - this.across * 0.12, ROOM.top + places.y[node] * this.down - this.cell * 0.2]);
     const t = this.done(ANSWER);
     return [before[0] + t * (after[0] - before[0]), before[1] + t * (after[1] - before[1])];
   }
@@ -213,13 +224,14 @@ export class FilmView {
     return opacity === 0 ? [] : truth.flatMap((to, node) => (to === node ? [] : [svg('path', { class: 'ghost', opacity, d: line(where[node], where[to], radius, false).path })]));
   }
 
-  private pointers({ before, after }: Film, where: [number, number][], radius: number): SVGElement[] {
+  private pointers({ before, after, shapes }: Film, where: [number, number][], radius: number): SVGElement[] {
     const t = this.done(POINTERS);
     return before.flatMap((old, node) => {
       const fresh = after[node];
       const tip = where[old].map((from, axis) => from + t * (where[fresh][axis] - from)) as [number, number];
       if (Math.hypot(tip[0] - where[node][0], tip[1] - where[node][1]) < radius * 1.2) return [];
-      return [svg('path', { class: `film-pointer${old !== fresh && t > 0 ? ' moved' : ''}`, d: line(where[node], tip, radius, false).path })];
+      const dashed = shapes?.[t > 0.5 ? 1 : 0].pathParents.has(node);
+      return [svg('path', { class: `film-pointer${old !== fresh && t > 0 ? ' moved' : ''}${dashed ? ' path-parent' : ''}`, d: line(where[node], tip, radius, false).path })];
     });
   }
 

@@ -4,7 +4,7 @@ import type { Side } from './binary-tree';
 import { select, type Selection } from 'd3-selection';
 import 'd3-transition';
 import { h, stillness } from './dom';
-import { ASPECT, MARGIN, type Places, forest, place } from './forest';
+import { ASPECT, type Folds, MARGIN, type Places, forest, place } from './forest';
 import { line } from './pointer-line';
 
 /** What to draw. */
@@ -29,12 +29,18 @@ export interface Picture {
   chosen: number | null;
   /** The node picked as an operation's first operand. */
   picked: number | null;
+  /** Nodes that somebody expects to be visited. */
+  guessed?: Set<number>;
   /** For binary trees: which child each node is, whose pointer is a path-parent, and whose flip is pending. */
   sides?: Side[];
   pathParents?: Set<number>;
   flipped?: Set<number>;
   /** What stands under each node. */
   under?: string[];
+  /** What nodes are placed by, if not by their own pointers and sides. */
+  placedBy?: { pointers: number[]; sides?: Side[] };
+  /** Leaves that are not drawn, and who stands for them. */
+  folds?: Folds;
   /** The width of a cell in pixels, and how many there are in a row. */
   cell: number;
   columns: number;
@@ -42,7 +48,9 @@ export interface Picture {
 
 type Nodes = Selection<SVGGElement, number, SVGGElement, unknown>;
 
-const DURATION = 450;
+/** How long a change takes, and its stages: what is visited lights up, pointers swing, nodes move to their new places. */
+const DURATION = 750;
+const [LIGHT, SWING, RELAX] = [0.15, 0.4, 0.45];
 /** Labels in smaller cells cannot be read. */
 const READABLE = 23;
 
@@ -61,6 +69,8 @@ export class ForestView {
   private focused = 0;
   private count = 0;
   private places: Places | null = null;
+  /** Where nodes were drawn last. */
+  private drawn: [number, number][] = [];
   private at: (node: number) => [number, number] = () => [0, 0];
 
   constructor(title: string, private readonly choose: (node: number) => void) {
@@ -96,13 +106,14 @@ export class ForestView {
   }
 
   /** Where nodes will be, in cells. Must come before `show`. */
-  layOut({ pointers, hasPointers, truth, columns, sides }: Pick<Picture, 'pointers' | 'hasPointers' | 'truth' | 'columns' | 'sides'>): Places {
-    this.places = place(hasPointers ? pointers : truth, columns, sides);
+  layOut({ pointers, hasPointers, truth, columns, sides, placedBy, folds }: Pick<Picture, 'pointers' | 'hasPointers' | 'truth' | 'columns' | 'sides' | 'placedBy' | 'folds'>): Places {
+    this.places = place(placedBy?.pointers ?? (hasPointers ? pointers : truth), columns, placedBy ? placedBy.sides : sides, folds);
     return this.places;
   }
 
-  show(picture: Picture, animate: boolean): void {
-    const { pointers, cell } = picture;
+  /** An animated change takes so many milliseconds. */
+  show(picture: Picture, animate: boolean, duration = DURATION): void {
+    const { pointers, cell, folds, placedBy } = picture;
     const places = this.places ?? this.layOut(picture);
     const [width, height] = this.room();
     const { backEdges, depth } = forest(pointers);
@@ -124,6 +135,16 @@ export class ForestView {
     this.count = pointers.length;
     this.focused = Math.min(this.focused, pointers.length - 1);
 
+    const folded = (node: number) => (folds?.get(node) ?? node) !== node;
+    const bundles = new Map<number, { count: number; wrong: number }>();
+    for (const [node, other] of folds ?? []) {
+      const { count, wrong } = bundles.get(other) ?? { count: 0, wrong: 0 };
+      bundles.set(other, { count: count + 1, wrong: wrong + Number(picture.wrong.has(node)) });
+    }
+    const aboutBundle = (node: number) => {
+      const bundle = bundles.get(node);
+      return bundle ? `, with ${bundle.count - 1} others like it folded away${bundle.wrong ? `, ${bundle.wrong} of all with wrong pointers` : ''}; choose it to see them` : '';
+    };
     const edge = this.edges.selectAll<SVGGElement, number>('g').data(all).join((enter) => {
       const group = enter.append('g');
       group.append('path');
@@ -134,8 +155,11 @@ export class ForestView {
       + (picture.moved.has(node) ? ' moved' : '')
       + (picture.wrong.has(node) ? ' wrong' : '')
       + (picture.pathParents?.has(node) ? ' path-parent' : '')
-      + (pointers[node] === node ? ' self' : ''));
-    const lines = all.map((node) => line(at(node), at(pointers[node]), radius, backEdges.has(node)));
+      + (pointers[node] === node ? ' self' : '')
+      + (folded(node) ? ' folded' : ''));
+    // Pointers that lead elsewhere than the places were made for would run through other nodes.
+    const curved = (node: number) => (placedBy ? placedBy.pointers[node] !== pointers[node] : backEdges.has(node));
+    const lines = all.map((node) => line(at(node), at(pointers[node]), radius, curved(node)));
     const path = edge.select<SVGPathElement>('path');
     const cross = edge.select<SVGTextElement>('text').attr('font-size', Math.min(16, Math.max(10, radius * 1.2)));
     const node = this.nodes.selectAll<SVGGElement, number>('g').data(all).join((enter) => this.enter(enter.append('g')));
@@ -147,8 +171,10 @@ export class ForestView {
         + (picture.hasPointers && pointers[node] === node ? ' root' : '')
         + (node === picture.chosen ? ' chosen' : '')
         + (node === picture.picked ? ' picked' : '')
-        + (picture.heat ? ' heat' : ''))
-      .attr('aria-label', (node) => describe(node, picture))
+        + (picture.guessed?.has(node) ? ' guessed' : '')
+        + (picture.heat ? ' heat' : '')
+        + (folded(node) ? ' folded' : bundles.has(node) ? ' bundle' : ''))
+      .attr('aria-label', (node) => describe(node, picture) + aboutBundle(node))
       .attr('aria-selected', (node) => String(node === picture.chosen || node === picture.picked))
       .attr('tabindex', (node) => (node === this.focused ? 0 : -1));
     node.select('.halo').attr('r', radius + 4);
@@ -159,9 +185,9 @@ export class ForestView {
     // Where labels would be too small to read, operands and the chosen node have theirs beside them.
     const beside = (node: number) => cell < READABLE && (isOperand(node) || node === picture.chosen || node === picture.picked);
     const size = Math.max(9, Math.min(26, radius * (pointers.length > 100 ? 0.95 : 1.05)));
-    node.select('.label').attr('font-size', size).text((node) => (cell >= READABLE ? node : ''));
+    node.select('.label').attr('font-size', size).text((node) => (bundles.has(node) ? `+${bundles.get(node)?.count}` : cell >= READABLE ? node : ''));
     const under = this.unders.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'beneath')
-      .attr('font-size', Math.max(8, size * 0.62)).attr('y', radius * 1.55).text((node) => (cell >= READABLE ? picture.under?.[node] ?? '' : ''));
+      .attr('font-size', Math.max(8, size * 0.62)).attr('y', radius * 1.55).text((node) => (bundles.get(node)?.wrong ? `${bundles.get(node)?.wrong} ×` : cell >= READABLE && !folded(node) && !bundles.has(node) ? picture.under?.[node] ?? '' : ''));
     const flip = this.flips.selectAll<SVGTextElement, number>('text').data(all).join('text').attr('class', 'flip')
       .attr('font-size', Math.max(9, size * 0.9)).attr('x', -radius * 1.15).attr('y', -radius * 0.75).text((node) => (picture.flipped?.has(node) ? '⇄' : ''));
     const [first, second] = picture.names ?? ['u', 'v'];
@@ -173,16 +199,21 @@ export class ForestView {
       .text((node) => (beside(node) ? `${role(node)} ${node}`.trim() : role(node)));
 
     const put = ([x, y]: [number, number]) => `translate(${x.toFixed(1)},${y.toFixed(1)})`;
-    if (animated) {
-      path.transition().duration(DURATION).attr('d', (node) => lines[node].path);
-      cross.transition().duration(DURATION).attr('transform', (node) => put(lines[node].mark));
-      node.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
-      for (const text of [badge, under, flip]) text.transition().duration(DURATION).attr('transform', (node) => put(at(node)));
+    const was = this.drawn;
+    this.drawn = all.map(at);
+    for (const one of [path, cross]) one.interrupt();
+    const moving = [node, badge, under, flip] as unknown as Selection<SVGElement, number, SVGGElement, unknown>[];
+    for (const one of moving) one.interrupt();
+    if (animated && was.length === all.length) {
+      const swings = all.map((node) => line(was[node], was[pointers[node]], radius, curved(node)));
+      const swing = path.transition().delay(LIGHT * duration).duration(SWING * duration);
+      swing.attr('d', (node) => swings[node].path).transition().duration(RELAX * duration).attr('d', (node) => lines[node].path);
+      cross.attr('transform', (node) => put(swings[node].mark)).transition().delay((LIGHT + SWING) * duration).duration(RELAX * duration).attr('transform', (node) => put(lines[node].mark));
+      for (const one of moving) one.transition().delay((LIGHT + SWING) * duration).duration(RELAX * duration).attr('transform', (node) => put(at(node)));
     } else {
-      path.interrupt().attr('d', (node) => lines[node].path);
-      cross.interrupt().attr('transform', (node) => put(lines[node].mark));
-      node.interrupt().attr('transform', (node) => put(at(node)));
-      for (const text of [badge, under, flip]) text.interrupt().attr('transform', (node) => put(at(node)));
+      path.attr('d', (node) => lines[node].path);
+      cross.attr('transform', (node) => put(lines[node].mark));
+      for (const one of moving) one.attr('transform', (node) => put(at(node)));
     }
   }
 
@@ -224,8 +255,11 @@ export class ForestView {
 
   private key(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) this.focus((this.focused + step + this.count) % this.count);
-    else if (event.key === 'Enter' || event.key === ' ') this.choose(this.focused);
+    if (step) {
+      let next = this.focused;
+      do next = (next + step + this.count) % this.count; while (this.nodes.select(`[data-node="${next}"]`).classed('folded') && next !== this.focused);
+      this.focus(next);
+    } else if (event.key === 'Enter' || event.key === ' ') this.choose(this.focused);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -251,5 +285,6 @@ function describe(node: number, picture: Picture): string {
   if (picture.moved.has(node)) words.push('pointer changed');
   if (picture.wrong.has(node)) words.push(`pointer wrong, should be ${picture.truth[node] === node ? 'itself' : picture.truth[node]}`);
   if (node === picture.picked) words.push('picked as u');
+  if (picture.guessed?.has(node)) words.push('predicted to be visited');
   return words.join(', ');
 }

@@ -68,9 +68,39 @@ const SHIFT = 0.5;
 /** How high blocks of leaves may be against their width: flat ones look best, but need room. */
 const STEEPNESS = [0.4, 1, 2.5];
 
-/** Lays the forest out, not wider than `columns` cells (of which there are at least 2). Binary trees are drawn in order, left children on the left. */
-export function place(pointers: number[], columns: number, sides?: Side[]): Places {
+/** Leaves that one of them stands for: who stands for each. */
+export type Folds = Map<number, number>;
+
+/** So many leaves of one node, or nodes that are alone, are folded into one. */
+const MANY = 4;
+
+/** Folds leaves that nobody needs to see; what hangs below each of `open` (or stands alone, for -1) stays. */
+export function fold(pointers: number[], needed: (node: number) => boolean, open: Set<number>): Folds {
+  const below = new Map<number, number[]>();
+  const inner = new Set(pointers.filter((to, node) => to !== node));
+  pointers.forEach((to, node) => {
+    const parent = to === node ? -1 : to;
+    if (inner.has(node) || open.has(parent) || needed(node)) return;
+    below.set(parent, [...(below.get(parent) ?? []), node]);
+  });
+  return new Map([...below.values()].filter((leaves) => leaves.length >= MANY).flatMap((leaves) => leaves.map((leaf) => [leaf, leaves[0]])));
+}
+
+/** Lays the forest out, not wider than `columns` cells (of which there are at least 2). Binary trees are drawn in order, left children on the left. What is folded is where its representative is. */
+export function place(pointers: number[], columns: number, sides?: Side[], folds?: Folds): Places {
   const trees = forest(pointers);
+  if (folds?.size) {
+    const seen = (node: number) => (folds.get(node) ?? node) === node;
+    trees.children = trees.children.map((all) => all.filter(seen));
+    trees.roots = trees.roots.filter(seen);
+    const places = placeForest(trees, columns, sides);
+    for (const [node, other] of folds) [places.x[node], places.y[node]] = [places.x[other], places.y[other]];
+    return places;
+  }
+  return placeForest(trees, columns, sides);
+}
+
+function placeForest(trees: Forest, columns: number, sides?: Side[]): Places {
   if (sides) return placeInOrder(trees, columns, sides);
   for (const steepness of STEEPNESS) {
     const places = placeTrees(trees, columns, steepness, Infinity);
@@ -169,8 +199,44 @@ function placeInOrder({ roots, children }: Forest, columns: number, sides: Side[
     };
     return { width: left.width + 1 + right.width + hanging.width, height: 1 + Math.max(left.height, right.height, hanging.height), move };
   };
-  const trees = inRows(roots.filter((root) => children[root].length > 0).map(tree), columns);
-  const alone = inRows(roots.filter((root) => children[root].length === 0).map(tree), columns);
+  // From the node it hangs from, in cells.
+  const offset = new Array<number>(children.length).fill(0);
+  /** Subtrees as close as they fit: left and right of their own node only. What is the first and the last at each depth, from the node. */
+  const pack = (node: number): [number[], number[]] => {
+    const on = (side: Side) => children[node].filter((child) => sides[child] === side);
+    const [first, last]: [number[], number[]] = [[], []];
+    const put = (child: number, least: number) => {
+      const [left, right] = pack(child);
+      offset[child] = left.reduce((at, value, depth) => Math.max(at, (last[depth] ?? -Infinity) + 1 - value), least);
+      left.forEach((value, depth) => {
+        first[depth] = Math.min(first[depth] ?? Infinity, value + offset[child]);
+        last[depth] = right[depth] + offset[child];
+      });
+    };
+    const [[left], [right]] = [on('left'), on('right')];
+    if (left !== undefined) put(left, -0.5);
+    if (right !== undefined) put(right, 0.5);
+    if (left !== undefined && right !== undefined) {
+      const middle = (offset[left] + offset[right]) / 2;
+      for (const child of [left, right]) offset[child] -= middle;
+      for (const outline of [first, last]) outline.forEach((_, depth) => { outline[depth] -= middle; });
+    }
+    for (const child of on(null)) put(child, 0.5);
+    return [[0, ...first], [0, ...last]];
+  };
+  const packed = (root: number): Block => {
+    const [first, last] = pack(root);
+    const left = Math.min(...first);
+    const put = (node: number, dx: number, dy: number): void => {
+      [x[node], y[node]] = [dx + 0.5, dy + 0.5];
+      for (const child of children[node]) put(child, dx + offset[child], dy + 1);
+    };
+    return { width: Math.max(...last) - left + 1, height: first.length, move: (dx, dy) => put(root, dx - left, dy) };
+  };
+  const layOut = (one: (root: number) => Block): [Block, Block] => [true, false].map((inner) => inRows(roots.filter((root) => (children[root].length > 0) === inner).map(one), columns)) as [Block, Block];
+  let [trees, alone] = layOut(tree);
+  // What is too wide in strict order is packed: only children are on their side of their parent then.
+  if (trees.width > columns) [trees, alone] = layOut(packed);
   trees.move(0, 0);
   alone.move(0, trees.height);
   return { x, y, width: Math.max(trees.width, alone.width), height: trees.height + alone.height };
@@ -186,12 +252,12 @@ export const SMALLEST = 25;
 export const MARGIN = 8;
 
 /** The widest cell, not below `smallest`, with which all these pointer sets fit into the room. */
-export function cellSize(sets: number[][], width: number, height: number, smallest = SMALLEST, sides: Side[][] = []): number {
+export function cellSize(sets: number[][], width: number, height: number, smallest = SMALLEST, sides: Side[][] = [], folds: Folds[] = []): number {
   [width, height] = [width - 2 * MARGIN, height - 2 * MARGIN];
   let cell = LARGEST;
   for (const [index, pointers] of sets.entries()) {
     while (cell > smallest) {
-      const places = place(pointers, Math.floor(width / cell), sides[index]);
+      const places = place(pointers, Math.floor(width / cell), sides[index], folds[index]);
       if (places.width * cell <= width && places.height * cell * ASPECT <= height) break;
       cell -= 1;
     }

@@ -1,6 +1,7 @@
 /** The input graph of a task that has one: which edges were taken, rejected, and are still to come. */
 
 import { h, svg } from './dom';
+import { saveButtons } from './save-picture';
 import type { Replay } from './api';
 
 const SIZE = 360;
@@ -15,7 +16,7 @@ export class GraphView {
     this.svg.setAttribute('viewBox', `0 0 ${SIZE} ${SIZE}`);
     this.svg.setAttribute('role', 'img');
     const entry = (name: string, text: string) => h('li', {}, h('span', { class: `edge-key ${name}`, 'aria-hidden': 'true' }), text);
-    this.element = h('section', { class: 'graph-box', hidden: true }, h('h2', {}, 'Input graph ', this.facts), this.svg,
+    this.element = h('section', { class: 'graph-box', hidden: true }, h('h2', {}, 'Input graph ', this.facts), this.svg, h('div', { class: 'buttons' }, ...saveButtons(() => [this.svg], () => 'input-graph', 'this graph')),
       h('ul', { class: 'legend' }, entry('now', 'this operation'), entry('taken', 'answer 1: joins two trees'), entry('rejected', 'answer 0: would close a cycle'), entry('mistaken', 'the model answers otherwise'), entry('', 'heavier, still to come')));
   }
 

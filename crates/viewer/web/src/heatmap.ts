@@ -2,6 +2,7 @@
 
 import type { StepDetails } from './api';
 import { h } from './dom';
+import { saveButtons } from './save-picture';
 
 export class Heatmap {
   readonly element: HTMLDetailsElement;
@@ -16,7 +17,7 @@ export class Heatmap {
   constructor(private readonly choose: (node: number) => void) {
     this.element = h('details', { class: 'heat-box', hidden: true },
       h('summary', {}, 'Attention α of all nodes'),
-      h('p', { class: 'quiet' }, 'Row i: how strongly node i is drawn to each node j. The background is 0, full colour is 1.'), h('div', { class: 'heat-frame', 'aria-hidden': 'true' }, this.columns, this.rows, this.canvas), this.readout);
+      h('p', { class: 'quiet' }, 'Row i: how strongly node i is drawn to each node j. The background is 0, full colour is 1.'), h('div', { class: 'heat-frame', 'aria-hidden': 'true' }, this.columns, this.rows, this.canvas), this.readout, h('div', { class: 'buttons' }, ...saveButtons(() => [this.canvas], () => 'attention', 'this map')));
     this.element.addEventListener('toggle', () => this.draw());
     this.canvas.addEventListener('pointermove', (event) => this.read(event));
     this.canvas.addEventListener('click', (event) => {

@@ -1,6 +1,6 @@
 /** Step by step through a machine: any operations of its program, micro-step by micro-step. */
 
-import { isMachine, structureName } from './about';
+import { answerWords, isMachine, structureName } from './about';
 import * as api from './api';
 import { choice, field, h, notice, wholeNumber } from './dom';
 import { ending } from './micro-memory';
@@ -70,7 +70,7 @@ export const machine: View = async (root, parameters, context) => {
       order.replaceChildren('Nodes by key: ', h('code', {}, byKey.join(' < ')));
       rows.replaceChildren(...answer.calls.map((call, index) => h('tr', { onclick: () => show(index + 1) },
         h('td', {}, h('button', { type: 'button', class: 'link', 'aria-label': `Go to step ${index + 1}` }, index + 1)),
-        h('td', {}, h('code', {}, `${call.operation}(${call.arguments.join(', ')})`)), h('td', {}, ending(call.outcome)))).reverse());
+        h('td', {}, h('code', {}, `${call.operation}(${call.arguments.join(', ')})`)), h('td', {}, ending(call.outcome, answerWords(run.task))))).reverse());
       await show(Math.min(step ?? calls.length, calls.length));
     } catch (error) {
       if (mine === generation) trouble.replaceChildren(notice('error', (error as Error).message));

@@ -3,6 +3,7 @@
 import './style.css';
 import { learnNames } from './about';
 import { Unreachable } from './api';
+import { benchmark } from './benchmark';
 import { compare } from './compare';
 import { h, notice } from './dom';
 import { learn } from './learn';
@@ -20,6 +21,7 @@ const VIEWS: Record<string, { title: string; view: View; tab: string }> = {
   compare: { title: 'Compare runs', view: compare, tab: 'runs' },
   rollout: { title: 'Rollout', view: rollout, tab: 'rollout' },
   playground: { title: 'Playground', view: playground, tab: 'playground' },
+  benchmark: { title: 'Benchmark', view: benchmark, tab: 'benchmark' },
   machine: { title: 'Step by step', view: machine, tab: 'machine' },
 };
 const RETRY = 2000;

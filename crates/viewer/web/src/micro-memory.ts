@@ -1,5 +1,6 @@
 /** The memory of a program inside an operation, micro-step by micro-step. */
 
+import { answerWords } from './about';
 import type { Ended, MicroSteps } from './api';
 import { capital, node } from './programs/program';
 import { type BinaryTree, binaryTree } from './binary-tree';
@@ -42,7 +43,7 @@ export function unrollMicro({ program, operation, arguments: given, outcome, fie
     return {
       state: step.state,
       line: text.line(told),
-      narration: last ? ending(outcome) : text.tell(told) || `${capital(step.state)}.`,
+      narration: last ? ending(outcome, answerWords(program)) : text.tell(told) || `${capital(step.state)}.`,
       registers: step.registers,
       pointers,
       moved: new Set(pointers.flatMap((to, node) => (to === old[node] ? [] : [node]))),
@@ -52,9 +53,9 @@ export function unrollMicro({ program, operation, arguments: given, outcome, fie
 }
 
 /** How an operation ended, in a sentence. */
-export function ending(outcome: Ended): string {
+export function ending(outcome: Ended, answers?: [string, string]): string {
   if (outcome === 'done') return 'Done.';
-  if ('answer' in outcome) return `The answer is ${outcome.answer}.`;
+  if ('answer' in outcome) return answers ? `${capital(answers[Number(outcome.answer)])} (${Number(outcome.answer)}).` : `The answer is ${Number(outcome.answer)}.`;
   if ('node' in outcome) return `The result is ${node(outcome.node)}.`;
   return `Refused: ${outcome.refused}.`;
 }

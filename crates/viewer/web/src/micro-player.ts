@@ -8,6 +8,7 @@ import { announce, h } from './dom';
 import { type Moment, unrollMicro } from './micro-memory';
 import { MiniForest } from './mini-forest';
 import { textOf } from './pseudo-code';
+import { saveButtons } from './save-picture';
 
 const PAUSE = 900;
 
@@ -34,7 +35,8 @@ export class MicroPlayer {
     const button = (label: string, text: string, by: number) => h('button', { type: 'button', 'aria-label': label, onclick: () => this.go(this.at + by) }, text);
     this.slider.addEventListener('input', () => this.go(Number(this.slider.value)));
     this.element = h('div', { class: 'micro', hidden: true }, title ? h('h3', {}, title) : null,
-      h('div', { class: 'steps' }, button('Micro-step back', '◀', -1), this.playing, button('Micro-step forward', '▶', 1), this.slider, this.counter),
+      h('div', { class: 'steps' }, button('Micro-step back', '◀', -1), this.playing, button('Micro-step forward', '▶', 1), this.slider, this.counter,
+        ...saveButtons(() => this.parts.querySelectorAll<SVGSVGElement>('.forest:not([hidden]) svg'), () => `micro-step-${this.at}`, 'these pictures')),
       this.narration, this.parts,
       this.legend);
     for (const { element } of [this.forest, this.represented]) {

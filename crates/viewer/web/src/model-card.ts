@@ -1,6 +1,6 @@
 /** What a model is, how it was trained, and how it scores next to the baselines and the paper. */
 
-import type { Baseline, RunDetails } from './api';
+import type { RunDetails } from './api';
 import { h, marked, score } from './dom';
 import { aboutModel, isMachine, structureName } from './about';
 
@@ -41,16 +41,15 @@ function certificateText(text: string | null | undefined): string {
 
 type Score = 'f1' | 'precision' | 'recall' | 'accuracy' | 'sequences_right' | 'sequences_exact' | 'pointer_accuracy' | 'mask_accuracy';
 
-export function scoreTable(details: RunDetails, baselines: Baseline[]): HTMLElement {
+export function scoreTable(details: RunDetails): HTMLElement {
   const columns: [Score, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_right', 'sequences with all answers right'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers right'], ['mask_accuracy', 'masks right']];
   const shown = columns.filter(([name]) => details.test.some((test) => typeof test[name] === 'number'));
-  const baseline = (nodes: number, kind: 'counting' | 'paper') => baselines.find((one) => one.nodes === nodes)?.[kind] ?? null;
-  const extra: [string, (nodes: number, index: number) => number | null | undefined][] = [
-    ['F₁ in the paper', (nodes) => baseline(nodes, 'paper')],
-    ['F₁ of counting', (nodes) => baseline(nodes, 'counting')],
-    ['F₁ of always 1', (_, index) => details.test[index].f1_always_1],
+  const extra: [string, (number | null | undefined)[]][] = [
+    ['F₁ in the paper', details.paper],
+    ['F₁ of counting', details.test.map((test) => test.counting_f1)],
+    ['F₁ of always 1', details.test.map((test) => test.f1_always_1)],
   ];
-  const known = extra.filter(([, value]) => details.test.some(({ nodes }, index) => typeof value(nodes, index) === 'number'));
+  const known = extra.filter(([, values]) => values.some((value) => typeof value === 'number'));
   const row = (title: string, quiet: boolean, values: (number | null | undefined)[]) =>
     h('tr', { class: quiet ? 'baseline' : null }, h('th', { scope: 'row' }, title), ...values.map((value) => h('td', {}, score(value))));
   const [first, ...rest] = shown;
@@ -58,5 +57,5 @@ export function scoreTable(details: RunDetails, baselines: Baseline[]): HTMLElem
   return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
     h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),
     h('tbody', {}, ...(first ? [line(first)] : []),
-      ...known.map(([title, value]) => row(title, true, details.test.map(({ nodes }, index) => value(nodes, index)))), ...rest.map(line)));
+      ...known.map(([title, values]) => row(title, true, values)), ...rest.map(line)));
 }

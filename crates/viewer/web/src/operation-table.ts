@@ -26,7 +26,7 @@ export class OperationTable {
       return h('tr', { class: right ? '' : 'bad', onclick: () => this.go(index + 1) },
         h('td', {}, h('button', { type: 'button', class: 'link', 'aria-label': `Go to step ${index + 1}` }, index + 1)),
         ...(replay.kinds ? [h('td', {}, kind ?? '')] : []),
-        ...[u, v, model.answer, model.logit === null ? '–' : certainty(model.logit), truth.answer].map((cell) => h('td', {}, cell)),
+        ...[u, v, `${replay.answers[model.answer]} (${model.answer})`, model.logit === null ? '–' : certainty(model.logit), `${replay.answers[truth.answer]} (${truth.answer})`].map((cell) => h('td', {}, cell)),
         h('td', {}, right ? '✓ right' : '✗ wrong'));
     });
     this.rows.replaceChildren(...rows.reverse());

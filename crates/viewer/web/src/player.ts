@@ -1,12 +1,12 @@
 /** The player: a replay, step by step, to be played, scrubbed and searched for mistakes. */
 
-import { announce, choice, h, notice } from './dom';
+import { announce, checkbox, choice, h, notice } from './dom';
 import { type Frame, type Mistake, hasMistake, nextMistake, previousMistake } from './history';
 import { showKeys } from './keys';
 import { present, presenting } from './presentation';
 import { type Lane, Stage } from './stage';
 import { Track } from './track';
-import { verdict } from './verdict';
+import { operationOf, verdict } from './verdict';
 
 /** Where something is wrong for the first time, in what matters most: the step to look at first. The last one if all is right. */
 function firstMistake(frames: Frame[]): number {
@@ -34,19 +34,26 @@ export class Player {
   private lanes: Lane[] = [];
   private step = 0;
   private timer: number | undefined;
+  private predicting = false;
+  private readonly predict = checkbox('Predict first', false, (on) => {
+    this.predicting = on;
+    this.go(this.step);
+  });
+  /** The nodes that somebody expects the next operation to visit. */
+  private guess: Set<number> | null = null;
 
   /**
    * `keys` is where key presses are listened to: the player itself if null. `seen` is told every
    * step that is shown, `click` every node that is clicked (see `Stage`).
    */
   constructor(private readonly keys: EventTarget | null, private readonly seen: (step: number) => void = () => {}, click?: (node: number) => boolean) {
-    this.stage = new Stage(click);
+    this.stage = new Stage((node) => this.guessed(node) || (click?.(node) ?? false));
     const previous = this.button('Previous mistake', '◀✗', 'Shift+m', () => this.jump(-1));
     const next = this.button('Next mistake', '✗▶', 'm', () => this.jump(1));
     const player = h('div', { class: 'player', role: 'group', 'aria-label': 'Player' },
       h('div', { class: 'buttons' }, this.back, this.playing, this.forward, this.speed),
       h('div', { class: 'track' }, this.scrubber, this.track.element), this.counter,
-      h('div', { class: 'buttons' }, previous, next, this.kind,
+      h('div', { class: 'buttons' }, previous, next, this.kind, this.predict,
         h('button', { type: 'button', title: 'Presentation mode (f)', onclick: () => present(!presenting()) }, 'Present'),
         h('button', { type: 'button', title: 'Keys (?)', onclick: showKeys }, 'Keys')));
     this.stage.bar.append(player, this.message);
@@ -100,7 +107,47 @@ export class Player {
   /** Stops, and shows this step. */
   go(step: number): void {
     this.pause();
+    if (this.predicting && step === this.step + 1 && step <= this.last()) return this.guess ? this.reveal() : this.ask();
     this.seek(step);
+  }
+
+  /** Asks which nodes the next operation will visit, before it is shown. */
+  private ask(): void {
+    const [{ frames, replay }] = this.lanes;
+    const { operation } = frames[this.step + 1];
+    if (!operation) return;
+    this.guess = new Set();
+    this.stage.predict({ u: operation.u, v: operation.v, nodes: this.guess });
+    const text = `Which nodes will ${operationOf(replay, operation)} visit? Click them, then step forward.`;
+    this.message.replaceChildren(notice('note', text));
+    announce(text);
+  }
+
+  private guessed(node: number): boolean {
+    const { guess } = this;
+    const operation = this.lanes[0]?.frames[this.step + 1]?.operation;
+    if (!guess || !operation) return false;
+    if (!guess.delete(node)) guess.add(node);
+    this.stage.predict({ u: operation.u, v: operation.v, nodes: guess });
+    return true;
+  }
+
+  /** Shows what was asked for, and who found how much of it. */
+  private reveal(): void {
+    const guess = this.guess ?? new Set();
+    this.seek(this.step + 1);
+    const { truthVisited } = this.lanes[0].frames[this.step];
+    const found = (who: string, nodes: Set<number>) => {
+      const hits = [...nodes].filter((node) => truthVisited.has(node)).length;
+      return `${who} found ${hits}${nodes.size > hits ? ` and named ${nodes.size - hits} more` : ''}`;
+    };
+    const models = this.lanes.flatMap(({ frames, title }) => {
+      const nodes = frames[this.step].modelVisited;
+      return nodes ? [found(this.lanes.length > 1 ? title : 'the model', nodes)] : [];
+    });
+    const text = `The operation visits ${truthVisited.size} node${truthVisited.size === 1 ? '' : 's'}; ${[found('you', guess), ...models].join('; ')}.`;
+    this.message.replaceChildren(notice('note', text));
+    announce(text);
   }
 
   private last(): number {
@@ -117,6 +164,8 @@ export class Player {
     if (lanes.length === 0) return;
     const next = Math.min(Math.max(to, 0), this.last());
     this.step = next;
+    if (this.guess) this.stage.predict(null);
+    this.guess = null;
     this.message.replaceChildren();
     this.scrubber.value = String(next);
     this.counter.textContent = `step ${next} of ${this.last()}`;
@@ -126,7 +175,8 @@ export class Player {
     this.sentence.classList.toggle('wrong', lanes.some(({ frames }) => hasMistake(frames, next, 'answer')));
     this.scrubber.setAttribute('aria-valuetext', `step ${next}: ${this.sentence.textContent}`);
     this.track.here(next);
-    this.stage.show(next, animate);
+    // Done before the next step, however fast one plays.
+    this.stage.show(next, animate, (0.85 * PAUSE) / Number(this.speed.value));
     this.seen(next);
     // The slider says it itself while it has the focus, and playing would never be silent.
     if (this.timer === undefined && document.activeElement !== this.scrubber) announce(`Step ${next}. ${this.sentence.textContent}`);

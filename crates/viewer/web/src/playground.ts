@@ -1,12 +1,12 @@
 /** The playground: operations of one's own, and what the model makes of them. */
 
 import * as api from './api';
-import { announce, download, field, h, notice, wholeNumber } from './dom';
+import { announce, choice, download, field, h, notice, wholeNumber } from './dom';
 import { Edits, type Pair, type Structure, readOperations, writeOperations } from './edits';
 import { unroll } from './history';
 import { Inside, microRequest } from './inside';
 import { mostOperations } from './limits';
-import { chooseModel, chosenModel, modelPicker } from './models';
+import { chooseModel, chosenModel, modelPicker, nameOf } from './models';
 import { OperationTable } from './operation-table';
 import { Player } from './player';
 import type { Lane } from './stage';
@@ -28,8 +28,17 @@ export const playground: View = async (root, parameters, context) => {
   const model = modelPicker(models, parameters.get('model'), all);
   const nodes = h('input', { type: 'number', min: 2, max: limits.nodes, value: parameters.get('nodes') ?? kept.nodes, inputmode: 'numeric' });
   const seed = h('input', { type: 'number', min: 0, max: 999999, value: parameters.get('seed') ?? kept.seed, inputmode: 'numeric' });
+  const other = h('select', {});
+  /** Models of the same task can be compared. */
+  const offerOthers = (wanted: string | null) => {
+    const task = models.find((run) => run.id === model.value)?.task;
+    const options = models.filter((run) => run.task === task && run.id !== model.value).map((run): [string, string] => [run.id, nameOf(run)]);
+    other.replaceChildren(...choice([['', 'no other model'], ...options]).childNodes);
+    other.value = options.some(([id]) => id === wanted) ? wanted as string : '';
+  };
+  offerOthers(parameters.get('with'));
   const settings = h('form', { class: 'controls', 'aria-label': 'The structure' },
-    field('Model', model), field('Nodes', nodes, `2–${limits.nodes}`), field('Seed of the priorities', seed));
+    field('Model', model), field('Compare with', other), field('Nodes', nodes, `2–${limits.nodes}`), field('Seed of the priorities', seed));
 
   let replayed: api.Replay | null = null;
   const operand = (name: string) => h('input', { type: 'number', min: 0, class: 'operand', 'aria-label': name, required: true, inputmode: 'numeric' });
@@ -60,7 +69,7 @@ export const playground: View = async (root, parameters, context) => {
 
   let edits = new Edits(kept);
   /** The structure and the model that the picture shows. */
-  let shown: { structure: Structure; model: string } | null = null;
+  let shown: { structure: Structure; model: string; other: string } | null = null;
   let picked: number | null = null;
   let gone = false;
   let busy = false;
@@ -128,21 +137,26 @@ export const playground: View = async (root, parameters, context) => {
     busy = true;
     clearTimeout(timer);
     let start: number | null = Number(parameters.get('step') ?? NaN);
-    while (!gone && (shown?.structure !== edits.now || shown.model !== model.value)) {
-      const wanted = { structure: edits.now, model: model.value };
+    while (!gone && (shown?.structure !== edits.now || shown.model !== model.value || shown.other !== other.value)) {
+      const wanted = { structure: edits.now, model: model.value, other: other.value };
       try {
-        const run = chosenModel(models, model, all);
-        const request: api.ReplayRequest = { model: run.id, ...wanted.structure };
-        const replay = await api.replay(request);
+        const runs = [chosenModel(models, model, all), ...(wanted.other ? [chosenModel(models, other)] : [])];
+        const requests = runs.map((run): api.ReplayRequest => ({ model: run.id, ...wanted.structure }));
+        const replays = await Promise.all(requests.map(api.replay));
         if (gone) return;
-        const end = replay.steps.length;
+        const end = replays[0].steps.length;
         const first = shown === null;
         const step: number = first && start !== null && Number.isFinite(start) ? start : shown?.structure === wanted.structure ? player.at() : end;
         start = null;
         shown = wanted;
         chooseModel(model.value);
         trouble.replaceChildren();
-        show(request, replay, step, !first);
+        show(replays.map((replay, index): Lane => ({
+          title: runs.length === 1 ? 'Model' : nameOf(runs[index]),
+          replay,
+          frames: unroll(replay),
+          step: (step, node) => api.stepDetails(requests[index], step, { node }),
+        })), step, !first);
       } catch (error) {
         complain((error as Error).message);
         if (error instanceof api.Unreachable) timer = setTimeout(follow, RETRY);
@@ -155,18 +169,13 @@ export const playground: View = async (root, parameters, context) => {
     }
     busy = false;
   };
-  const show = (request: api.ReplayRequest, replay: api.Replay, step: number, animate: boolean) => {
+  const show = (lanes: Lane[], step: number, animate: boolean) => {
+    const [{ replay }] = lanes;
     replayed = replay;
     name.textContent = replay.operation;
     offerKinds(replay.kinds ?? []);
-    const lane: Lane = {
-      title: 'Model',
-      replay,
-      frames: unroll(replay),
-      step: (step, node) => api.stepDetails(request, step, { node }),
-    };
     table.load(replay);
-    player.load([lane], step, animate);
+    player.load(lanes, step, animate);
   };
   /** A choice of operations, for tasks with several kinds. */
   const offerKinds = (kinds: { name: string }[]) => {
@@ -185,6 +194,7 @@ export const playground: View = async (root, parameters, context) => {
     table.here(step);
     if (replayed) inside.offer(microRequest(replayed, step, chosenModel(models, model, all)));
     const values: Record<string, string> = { model: shown.model, nodes: String(nodes), seed: String(seed) };
+    if (shown.other) values.with = shown.other;
     if (operations.length) values.ops = writeOperations(operations);
     if (step < operations.length) values.step = String(step);
     context.remember(values);
@@ -222,7 +232,8 @@ export const playground: View = async (root, parameters, context) => {
   settings.addEventListener('submit', (event) => event.preventDefault());
   settings.addEventListener('change', (event) => {
     trouble.replaceChildren();
-    if (event.target === model) return void follow();
+    if (event.target === model) offerOthers(other.value);
+    if (event.target === model || event.target === other) return void follow();
     try {
       const [n, s] = [wholeNumber(nodes, 'Nodes'), wholeNumber(seed, 'Seed')];
       const { operations } = edits.now;

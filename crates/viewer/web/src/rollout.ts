@@ -22,11 +22,19 @@ export const rollout: View = async (root, parameters, context) => {
   const nodes = h('input', { type: 'number', min: 2, value: at('nodes', '20'), inputmode: 'numeric' });
   const range = h('small', {});
   const sequence = h('input', { type: 'number', min: 0, max: limits.sequences - 1, value: at('sequence', '0'), inputmode: 'numeric' });
+  // A run may have kept its model along the way: one can watch it learn.
+  let kept: number[] = [];
+  const epoch = h('input', { type: 'range', min: 0, max: 0, value: 0, class: 'scrubber', 'aria-label': 'Epoch', oninput: () => load(player.at()) });
+  const epochText = h('b', {});
+  // Its keys are not the player's.
+  epoch.addEventListener('keydown', (event) => event.stopPropagation());
+  const learning = h('div', { class: 'epochs', hidden: true }, h('span', {}, 'Model of '), epochText, epoch);
   const controls = h('form', { class: 'controls', 'aria-label': 'What to replay' },
-    field('Model', model), field('Compare with', other), field('Operations', source), field('Nodes', nodes, range), field('Sequence', sequence));
+    field('Model', model), field('Compare with', other), field('Operations', source), field('Nodes', nodes, range), field('Sequence', sequence), learning);
   const player = new Player(document, (step) => {
     const values: Record<string, string> = { model: model.value, source: source.value, nodes: nodes.value, sequence: sequence.value, step: String(step) };
     if (other.value) values.with = other.value;
+    if (chosenEpoch() !== undefined) values.epoch = String(chosenEpoch());
     context.remember(values);
     if (shown) inside.offer(microRequest(shown, step, chosenModel(models, model, all)));
   });
@@ -52,6 +60,19 @@ export const rollout: View = async (root, parameters, context) => {
     sequence.disabled = source.value === 'chain';
   };
 
+  /** The last place of the slider is the best model. */
+  const chosenEpoch = (): number | undefined => kept[Number(epoch.value)];
+  let keptOf = '';
+  const offerEpochs = async (run: api.Run, asked?: string | null) => {
+    if (keptOf === run.id) return;
+    const details = run.built_in ? null : await api.run(run.id);
+    [kept, keptOf] = [details?.kept ?? [], run.id];
+    learning.hidden = kept.length === 0;
+    // Without a best model yet, the last of them is what there is.
+    epoch.max = String(details?.finished ? kept.length : Math.max(0, kept.length - 1));
+    const place = kept.indexOf(Number(asked ?? NaN));
+    epoch.value = place < 0 ? epoch.max : String(place);
+  };
   const request = (run: api.Run): api.ReplayRequest => {
     const n = wholeNumber(nodes, 'Nodes');
     if (source.value === 'chain') {
@@ -72,21 +93,26 @@ export const rollout: View = async (root, parameters, context) => {
     offerNodes();
     try {
       const runs = [chosenModel(models, model, all), ...(other.value ? [chosenModel(models, other)] : [])];
-      const requests = runs.map(request);
+      await offerEpochs(runs[0], parameters.get('epoch'));
+      if (mine !== asked) return;
+      const at = chosenEpoch();
+      epochText.textContent = at === undefined ? `epoch ${runs[0].best_epoch ?? runs[0].epoch} (best)` : `epoch ${at}`;
+      epoch.setAttribute('aria-valuetext', epochText.textContent);
+      const requests = runs.map((run, index) => ({ ...request(run), ...(index === 0 && at !== undefined ? { epoch: at } : {}) }));
       const replays = await Promise.all(requests.map(api.replay));
       if (mine !== asked) return;
       trouble.replaceChildren();
       chooseModel(model.value);
       const lanes = replays.map((replay, index): Lane => ({
-        title: runs.length === 1 ? 'Model' : nameOf(runs[index]),
+        title: runs.length > 1 ? nameOf(runs[index]) : at === undefined ? 'Model' : `Model of epoch ${at}`,
         replay,
         frames: unroll(replay),
         step: (step, node) => api.stepDetails(requests[index], step, { node }),
       }));
       [shown] = replays;
       inside.element.hidden = false;
-      player.load(lanes, start);
-      list.offer(source.value === 'test' ? { model: runs[0].id, nodes: requests[0].nodes, seed: runs[0].seed, count: testCount(runs[0], requests[0].nodes, limits.sequences), shown: Number(sequence.value) } : null);
+      player.load(lanes, start, keptOf === runs[0].id && kept.length > 0 && start !== undefined);
+      list.offer(source.value === 'test' && at === undefined ? { model: runs[0].id, nodes: requests[0].nodes, seed: runs[0].seed, count: testCount(runs[0], requests[0].nodes, limits.sequences), shown: Number(sequence.value) } : null);
     } catch (error) {
       if (mine !== asked) return;
       player.hide();
@@ -97,6 +123,7 @@ export const rollout: View = async (root, parameters, context) => {
   };
   controls.addEventListener('submit', (event) => event.preventDefault());
   controls.addEventListener('change', (event) => {
+    if (event.target === epoch) return;
     if (event.target === model) offerOthers(other.value);
     // Another model, the same sequence: the step stays.
     load(event.target === model || event.target === other ? player.at() : undefined);

@@ -18,8 +18,8 @@ export const run: View = async (root, parameters, context) => {
   const status = h('p', { class: 'status' });
   const card = h('div');
   const scores = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Test scores', hidden: true });
-  const losses = new Chart('Training losses', { across: 'epoch', up: 'loss', log: isMachine(details) });
-  const validation = new Chart('Validation scores', { across: 'epoch', up: 'score', range: [0, 1] });
+  const losses = new Chart('Training losses', { across: 'epoch', up: 'loss', tall: true, log: isMachine(details) });
+  const validation = new Chart('Validation scores', { across: 'epoch', up: 'score', tall: true, range: [0, 1] });
   const views = new Chart('Training views right', { across: 'epoch', up: 'share', range: [0, 1] });
   const rate = new Chart('Learning rate', { across: 'epoch', up: 'learning rate' });
   const charts = h('div', { class: 'charts' }, losses.element, validation.element, views.element, rate.element);
@@ -27,20 +27,22 @@ export const run: View = async (root, parameters, context) => {
   const quoted = encodeURIComponent(id);
   const played = [h('a', { class: 'button', href: `#/rollout?model=${quoted}` }, 'Rollout'), h('a', { class: 'button', href: `#/playground?model=${quoted}` }, 'Playground')];
   const inside = h('a', { class: 'button', href: `#/machine?model=${quoted}` }, 'Step by step');
-  const buttons = h('p', { class: 'buttons' }, ...played, inside);
+  const learning = h('a', { class: 'button' }, 'Watch it learn');
+  const buttons = h('p', { class: 'buttons' }, ...played, learning, inside);
   root.replaceChildren(h('h1', {}, details.name), status, buttons, trouble, card, scores, charts,
     h('details', {}, h('summary', {}, 'config.toml'), h('pre', { tabindex: 0 }, details.config)));
 
-  let baselines: api.Baseline[] = [];
   const showStatus = () => {
     status.textContent = describe(details);
     for (const link of played) link.hidden = !details.playable;
     inside.hidden = !isMachine(details);
+    learning.hidden = details.kept.length === 0;
+    learning.href = `#/rollout?model=${quoted}&epoch=${details.kept[0]}&step=12`;
     buttons.hidden = !details.playable && !isMachine(details);
     trouble.replaceChildren(...(details.trouble ? [notice('error', details.trouble)] : []));
     card.replaceChildren(...modelCard(details));
     scores.hidden = details.test.length === 0;
-    scores.replaceChildren(...(details.test.length ? [scoreTable(details, baselines)] : []));
+    scores.replaceChildren(...(details.test.length ? [scoreTable(details)] : []));
     charts.hidden = details.built_in || details.trouble !== null;
   };
   const reader = new MetricsReader(id);
@@ -74,26 +76,15 @@ export const run: View = async (root, parameters, context) => {
       if (!details.finished && latest) details.epoch = latest.epoch;
       showStatus();
       draw();
-      if (!was && details.finished) {
-        announce('The run has finished.');
-        compareWith();
-      }
+      if (!was && details.finished) announce('The run has finished.');
     } catch (error) {
       trouble.replaceChildren(notice('error', (error as Error).message));
     }
     if (!gone && !details.finished) timer = setTimeout(follow, REFRESH);
   };
-  const compareWith = () => {
-    if (details.test.length === 0) return;
-    api.baselines(id).then((found) => {
-      baselines = found;
-      if (!gone) showStatus();
-    }, () => {});
-  };
   showStatus();
   await reader.read();
   draw();
-  compareWith();
   if (!details.finished) timer = setTimeout(follow, REFRESH);
   return () => {
     gone = true;
@@ -108,10 +99,17 @@ function describe(details: api.RunDetails): string {
   const who = `${task} ${model}, seed ${seed}: `;
   switch (stateOf(details)) {
     case 'damaged': return 'This run cannot be read.';
-    case 'finished': return `${who}finished after ${epoch} epochs${results ? `; best at epoch ${results.best_epoch}; ${results.parameters.toLocaleString('en')} weights` : ''}`;
+    case 'finished': return `${who}finished after ${epoch} epochs${results ? `; best at epoch ${results.best_epoch}; ${results.parameters.toLocaleString('en')} weights` : ''}${details.seconds ? `; trained in ${duration(details.seconds)}` : ''}`;
     case 'stopped': return `${who}stopped at epoch ${epoch} of ${epochs}; no process is training it`;
     case 'training': return `${who}training, epoch ${epoch} of ${epochs}`;
   }
+}
+
+/** 8040 → "2 h 14 min". */
+function duration(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  if (hours) return `${hours} h ${minutes} min`;
+  return minutes ? `${minutes} min ${Math.round(seconds % 60)} s` : `${seconds.toPrecision(2)} s`;
 }
 
 /** A curve, unless there is nothing to it. */

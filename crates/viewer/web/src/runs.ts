@@ -140,23 +140,15 @@ export const runs: View = async (root, parameters, context) => {
   };
 
   /** What F₁ is without any data structure: a row for each task and baseline. */
-  const baselines = new Map<string, api.Baseline[]>();
   let footed = '';
   const drawBaselines = (shown: Column[]) => {
     const tasks = [...new Set(facets.matching(all).filter((run) => run.test.length).map((run) => run.task))].sort();
-    for (const task of tasks) {
-      const example = all.find((run) => run.task === task && run.test.length);
-      if (baselines.has(task) || !example) continue;
-      baselines.set(task, example.test.map(({ nodes, f1_always_1 }) => ({ nodes, always_1: f1_always_1 ?? null, counting: null, paper: null })));
-      // Counting must be computed; the table does not wait for it.
-      api.baselines(example.id).then((found) => {
-        baselines.set(task, found);
-        drawBaselines(columns());
-      }, () => {});
-    }
-    const kinds = [['always 1', 'always_1'], ['counting', 'counting']] as const;
-    const lines = tasks.flatMap((task) => kinds.map(([title, kind]) => ({ task, title, values: new Map(baselines.get(task)?.map((one) => [`test-${one.nodes}`, one[kind]])) })))
-      .filter(({ values }) => [...values.values()].some((value) => value !== null));
+    const kinds = [['always 1', 'f1_always_1'], ['counting', 'counting_f1']] as const;
+    const lines = tasks.flatMap((task) => kinds.map(([title, kind]) => {
+      // Of the first run that has it.
+      const example = all.find((run) => run.task === task && run.test.some((test) => test[kind] !== undefined));
+      return { task, title, values: new Map(example?.test.map((one) => [`test-${one.nodes}`, one[kind]])) };
+    })).filter(({ values }) => values.size > 0);
     const text = JSON.stringify([titles, lines.map(({ task, title, values }) => [task, title, [...values]])]);
     if (text === footed) return;
     footed = text;

@@ -2,19 +2,19 @@
 
 import { download, h, svg } from './dom';
 
-const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'stroke-linecap', 'opacity', 'visibility', 'font-family', 'font-size', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline', 'paint-order'];
+const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'stroke-linecap', 'opacity', 'visibility', 'font-family', 'font-size', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline', 'image-rendering', 'paint-order'];
 const GAP = 16;
 /** Pixels of a PNG for each of the page's. */
 const SCALE = 2;
 
 /** Two buttons that save what `pictures` finds, under the name that `name` gives. */
-export function saveButtons(pictures: () => Iterable<SVGElement>, name: () => string, what: string): HTMLElement[] {
+export function saveButtons(pictures: () => Iterable<SVGElement | HTMLCanvasElement>, name: () => string, what: string): HTMLElement[] {
   const button = (kind: 'svg' | 'png') => h('button', { type: 'button', title: `Save ${what} as ${kind.toUpperCase()}`, onclick: () => savePictures(pictures(), name(), kind) }, kind.toUpperCase());
   return [button('svg'), button('png')];
 }
 
 /** Saves pictures side by side, as they look now. */
-async function savePictures(pictures: Iterable<SVGElement>, name: string, kind: 'svg' | 'png'): Promise<void> {
+async function savePictures(pictures: Iterable<SVGElement | HTMLCanvasElement>, name: string, kind: 'svg' | 'png'): Promise<void> {
   const all = [...pictures];
   const sizes = all.map((picture) => picture.getBoundingClientRect());
   const width = sizes.reduce((sum, { width }) => sum + width + GAP, -GAP);
@@ -22,7 +22,8 @@ async function savePictures(pictures: Iterable<SVGElement>, name: string, kind: 
   const whole = svg('svg', { xmlns: 'http://www.w3.org/2000/svg', viewBox: `0 0 ${width} ${height}`, width, height });
   let x = 0;
   all.forEach((picture, index) => {
-    const copy = picture.cloneNode(true) as SVGElement;
+    // A drawing of pixels goes in as an image.
+    const copy = picture instanceof HTMLCanvasElement ? svg('image', { href: picture.toDataURL(), width: sizes[index].width, height: sizes[index].height }) : picture.cloneNode(true) as SVGElement;
     const [from, to] = [picture, copy].map((one) => [one, ...one.querySelectorAll<SVGElement>('*')]);
     from.forEach((element, at) => {
       const style = getComputedStyle(element);

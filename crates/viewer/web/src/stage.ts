@@ -3,7 +3,7 @@
 import type * as api from './api';
 import type { Side } from './binary-tree';
 import { checkbox, h } from './dom';
-import { ASPECT, MARGIN, SMALLEST, cellSize, place } from './forest';
+import { ASPECT, type Folds, MARGIN, SMALLEST, cellSize, fold, place } from './forest';
 import { ForestView, type Picture } from './forest-view';
 import { GraphView } from './graph-view';
 import { Heatmap } from './heatmap';
@@ -25,10 +25,8 @@ export interface Lane {
 }
 
 const ZOOM = 1.25;
-/** Keys, flips and the represented tree are drawn up to this many nodes. */
+/** Keys, flips and the represented tree are drawn up to this many nodes; leaves are folded above. */
 const MOST_IN_DETAIL = 64;
-/** Pictures narrower than this, on a phone, are not scrolled sideways. */
-const NARROW = 400;
 
 export class Stage {
   readonly element: HTMLElement;
@@ -39,6 +37,7 @@ export class Stage {
   private readonly inspector = h('section', { class: 'inspector' });
   private readonly heatmap = new Heatmap((node) => this.choose(node, 0));
   private readonly heatBox: HTMLElement;
+  private readonly foldBox: HTMLElement;
   private readonly graph = new GraphView();
   /** What a link/cut tree stands for. */
   private readonly represented = new MiniForest('The tree it represents', (node) => this.choose(node, 0), SMALLEST);
@@ -56,12 +55,16 @@ export class Stage {
   private chosen: number | null = null;
   private lane = 0;
   private picked: number | null = null;
+  /** The operation to come, and which nodes somebody expects it to visit. */
+  private guess: { u: number; v: number; nodes: Set<number> } | null = null;
   private asked = 0;
   private heat: (number[] | null)[] = [];
   private ranks: string[] = [];
-  /** Whether binary trees are drawn in order, which takes room. */
-  private inOrder = true;
-  private legend: string[] = [];
+  /** Whether models' nodes are where the truth has them. */
+  private shared = true;
+  private folding = true;
+  /** Whose leaves somebody wants to see: nodes, or -1 for nodes that are alone. */
+  private readonly open = new Set<number>();
 
   /** Under the pictures: where the player has its controls. */
   readonly bar = h('div', {});
@@ -70,6 +73,12 @@ export class Stage {
   constructor(private readonly click: (node: number) => boolean = () => false) {
     const button = (label: string, text: string, act: () => void) => h('button', { type: 'button', 'aria-label': label, title: label, onclick: act }, text);
     this.heatBox = checkbox('Colour by P(visited)', false, (on) => this.colour(on));
+    this.foldBox = checkbox('Fold leaves', true, (on) => {
+      this.folding = on;
+      this.open.clear();
+      this.measure();
+      this.draw(false);
+    });
     const tools = h('div', { class: 'stage-tools', role: 'group', 'aria-label': 'Picture' },
       button('Zoom out', '−', () => this.zoomBy(1 / ZOOM)), button('Zoom in', '+', () => this.zoomBy(ZOOM)),
       h('button', { type: 'button', title: 'Fit everything into the picture', onclick: () => this.fit(true) }, 'Fit'),
@@ -78,7 +87,11 @@ export class Stage {
       checkbox('Follow u and v', true, (on) => {
         this.follow = on;
         this.draw(false);
-      }), this.heatBox);
+      }), checkbox('Same places', true, (on) => {
+        this.shared = on;
+        this.measure();
+        this.draw(false);
+      }), this.foldBox, this.heatBox);
     this.element = h('div', { class: 'stage' },
       h('div', { class: 'stage-main' }, tools, this.forests, this.bar),
       h('div', { class: 'aside' }, this.validity, this.graph.element, this.represented.element, this.words, this.inspector, this.heatmap.element, legend()));
@@ -103,7 +116,10 @@ export class Stage {
 
   load(lanes: Lane[]): void {
     const [first] = lanes;
-    if (this.lanes[0]?.replay.nodes !== first.replay.nodes) this.chosen = null;
+    if (this.lanes[0]?.replay.nodes !== first.replay.nodes) {
+      this.chosen = null;
+      this.open.clear();
+    }
     this.lanes = lanes;
     this.lane = Math.min(this.lane, lanes.length - 1);
     while (this.models.length < lanes.length) {
@@ -133,14 +149,16 @@ export class Stage {
     const words = [];
     if (this.ranks.length) words.push('Under each node: the rank of its priority, 1 is the least.');
     if (trees.length) words.push('Solid lines lead to parents in a splay tree, which is a path of the represented tree; dashed ones to path-parents. ⇄ marks a pending flip.');
-    this.legend = words;
+    this.words.textContent = words.join(' ');
+    this.foldBox.hidden = this.detailed();
     this.measure();
   }
 
-  show(step: number, animate: boolean): void {
+  /** An animated change takes so many milliseconds. */
+  show(step: number, animate: boolean, duration?: number): void {
     this.at = step;
     this.graph.show(step);
-    this.draw(animate);
+    this.draw(animate, duration);
     this.inspect();
     this.details();
   }
@@ -148,6 +166,12 @@ export class Stage {
   /** Marks a node as the first operand. */
   pick(node: number | null): void {
     this.picked = node;
+    this.draw(false);
+  }
+
+  /** Shows the operation to come, and the nodes that it is expected to visit; null: none. */
+  predict(guess: { u: number; v: number; nodes: Set<number> } | null): void {
+    this.guess = guess;
     this.draw(false);
   }
 
@@ -166,25 +190,22 @@ export class Stage {
   private measure(): void {
     const [width, height] = this.truth.room();
     if (width === 0 || this.lanes.length === 0) return;
-    const sets = this.lanes.flatMap(({ frames, replay }) => frames.flatMap(({ truth, model }) => (replay.pointers === 'none' ? [truth] : [truth, model])));
-    const limit = (width < NARROW ? width : 2 * width) / SMALLEST;
-    this.inOrder = true;
-    this.inOrder = this.detailed() && this.lanes.every(({ frames }) => frames.every((frame) => !frame.tree || [frame.truth, frame.model].every((pointers) => place(pointers, limit, this.shape(frame, pointers).sides).width <= limit)));
-    const missing = this.lanes[0].frames[0].tree && !this.inOrder ? ['There is no room to draw children in order.'] : [];
-    this.words.textContent = [...this.legend, ...missing].join(' ');
-    const sides = this.lanes.flatMap(({ frames, replay }) => frames.flatMap((frame) => {
-      const of = (pointers: number[]) => this.shape(frame, pointers).sides as Side[];
-      return replay.pointers === 'none' ? [of(frame.truth)] : [of(frame.truth), of(frame.model)];
+    const shapes = this.lanes.flatMap(({ replay }, lane) => this.lanes[lane].frames.flatMap((frame, step) => {
+      const folds = this.folds(step);
+      const of = (pointers: number[]) => ({ pointers, folds, sides: this.shape(frame, pointers).sides as Side[] });
+      return replay.pointers === 'none' || this.shared ? [of(frame.truth)] : [of(frame.truth), of(frame.model)];
     }));
-    this.cell = cellSize(sets, width, height, this.fits ? 5 : SMALLEST, sides);
+    const sets = shapes.map(({ pointers }) => pointers);
+    this.cell = cellSize(sets, width, height, this.fits ? 5 : SMALLEST, shapes.map(({ sides }) => sides), shapes.map(({ folds }) => folds as Folds));
     this.columns = Math.floor((width - 2 * MARGIN) / this.cell);
   }
 
-  private draw(animate: boolean): void {
+  private draw(animate: boolean, duration?: number): void {
     if (this.cell === 0 || this.lanes.length === 0) return;
     const first = this.lanes[0].frames[this.at];
     const { truth, operation, truthVisited, truthMoved, tree } = first;
-    const common = { u: operation?.u ?? null, v: operation?.v ?? null, truth, chosen: this.chosen, picked: this.picked, columns: this.columns, under: this.ranks };
+    const coming = this.guess ?? operation;
+    const common = { u: coming?.u ?? null, v: coming?.v ?? null, guessed: this.guess?.nodes, truth, chosen: this.chosen, picked: this.picked, columns: this.columns, under: this.ranks, folds: this.folds(this.at), placedBy: this.shared ? { pointers: truth, sides: this.shape(first, truth).sides } : undefined };
     const none = new Set<number>();
     const pictures: Omit<Picture, 'cell'>[] = [
       { ...common, ...this.shape(first, truth), flipped: this.detailed() ? tree?.flipped : undefined, hasPointers: true, pointers: truth, visited: truthVisited, heat: null, moved: truthMoved, wrong: none },
@@ -195,12 +216,12 @@ export class Stage {
       }),
     ];
     const views = [this.truth, ...this.models];
-    const operands = operation ? [operation.u, operation.v] : [];
+    const operands = coming ? [coming.u, coming.v] : [];
     let [cell, columns] = [this.cell * this.zoom, this.columns];
     if (this.follow && operands.length) [cell, columns] = this.holding(operands, pictures, cell);
     for (const picture of pictures) picture.columns = columns;
     views.forEach((view, index) => view.layOut(pictures[index]));
-    views.forEach((view, index) => view.show({ ...pictures[index], cell }, animate));
+    views.forEach((view, index) => view.show({ ...pictures[index], cell }, animate, duration));
     if (tree?.represented && this.detailed()) this.represented.show({ u: common.u, v: common.v, pointers: tree.represented, chosen: this.chosen }, animate);
     if (this.follow && operands.length) this.scrolling.quietly(() => views.forEach((view) => view.reveal(operands, cell)));
     this.judge();
@@ -210,8 +231,8 @@ export class Stage {
   private holding([u, v]: number[], pictures: Omit<Picture, 'cell'>[], cell: number): [number, number] {
     const [width, height] = this.truth.room();
     let { columns } = this;
-    const fits = () => pictures.every(({ pointers, hasPointers, truth, sides }) => {
-      const { x, y } = place(hasPointers ? pointers : truth, columns, sides);
+    const fits = () => pictures.every(({ pointers, hasPointers, truth, sides, placedBy, folds }) => {
+      const { x, y } = place(placedBy?.pointers ?? (hasPointers ? pointers : truth), columns, placedBy ? placedBy.sides : sides, folds);
       return (Math.abs(x[u] - x[v]) + 1.2) * cell <= width && (Math.abs(y[u] - y[v]) + 1.1) * cell * ASPECT <= height;
     });
     while (cell > 4 && !fits()) {
@@ -221,13 +242,26 @@ export class Stage {
     return [cell, columns];
   }
 
+  /** Leaves that this step leaves alone, in the truth and in all models. */
+  private folds(step: number): Folds | undefined {
+    if (!this.folding || this.detailed()) return undefined;
+    const frames = this.lanes.map(({ frames }) => frames[step]);
+    const [{ truth, operation }] = frames;
+    const needed = new Set([operation?.u, operation?.v, this.chosen, this.picked]);
+    for (const { model, truthVisited, modelVisited, truthMoved, modelMoved } of frames) {
+      for (const some of [truthVisited, modelVisited, truthMoved, modelMoved]) for (const node of some ?? []) needed.add(node);
+      model.forEach((to, node) => { if (to !== node) needed.add(to); });
+    }
+    return fold(truth, (node) => needed.has(node), this.open);
+  }
+
   private detailed(): boolean {
     return this.lanes[0].replay.nodes <= MOST_IN_DETAIL;
   }
 
   /** Which child each node is, as far as its pointer is the truth's, and which pointers are path-parents. */
   private shape({ tree, truth }: Frame, pointers: number[]): Pick<Picture, 'sides' | 'pathParents'> {
-    if (!tree || !this.inOrder) return { pathParents: tree?.pathParents };
+    if (!tree) return {};
     const right = (node: number) => pointers[node] === truth[node];
     return { sides: tree.sides.map((side, node) => (right(node) ? side : null)), pathParents: new Set([...tree.pathParents].filter(right)) };
   }
@@ -254,6 +288,12 @@ export class Stage {
   }
 
   private choose(node: number, lane: number): void {
+    const folds = this.folds(this.at);
+    if (folds?.has(node)) {
+      const { truth } = this.lanes[0].frames[this.at];
+      this.open.add(truth[node] === node ? -1 : truth[node]);
+      return this.draw(false);
+    }
     if (this.click(node)) return;
     this.chosen = this.chosen === node && this.lane === lane ? null : node;
     this.lane = Math.min(lane, this.lanes.length - 1);
@@ -304,7 +344,7 @@ export class Stage {
 }
 
 /** The place of each node in ascending order of priority, from 1. */
-function ranks(priorities: number[]): string[] {
+export function ranks(priorities: number[]): string[] {
   const order = priorities.map((_, node) => node).sort((a, b) => priorities[a] - priorities[b]);
   const rank = new Array<string>(order.length);
   order.forEach((node, place) => { rank[node] = String(place + 1); });

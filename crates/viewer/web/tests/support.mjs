@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { chromium } from 'playwright-core';
 
 export const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -87,7 +88,7 @@ export async function serve(folder, port = 0) {
 
 /** A plain file server. */
 export async function serveFiles(folder) {
-  const kinds = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', wasm: 'application/wasm', txt: 'text/plain' };
+  const kinds = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', wasm: 'application/wasm', json: 'application/json', txt: 'text/plain' };
   const server = createServer((request, response) => {
     const name = new URL(request.url, 'http://host').pathname.replace(/\/$/, '/index.html');
     const path = join(folder, name);
@@ -119,7 +120,7 @@ export function suite(fill) {
 
   /** A page at `hash`; whatever goes wrong in it, or leaves the machine, fails the test. */
   all.open = async (t, hash, options = {}) => {
-    const { base = all.base, ...rest } = options;
+    const { base = all.base, slow = 0, ...rest } = options;
     const context = await all.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', acceptDownloads: true, ...rest });
     const page = await context.newPage();
     const troubles = [];
@@ -133,9 +134,10 @@ export function suite(fill) {
     });
     page.setDefaultTimeout(30_000);
     if (ASSETS && base === all.base) {
-      for (const name of ['page.js', 'page.css']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(ASSETS, name) }));
+      for (const name of ['page.js', 'page.css', 'benchmark.json']) await page.route(`**/${name}`, (route) => route.fulfill({ path: join(ASSETS, name) }));
       await page.route(`${base}/`, (route) => route.fulfill({ path: join(ASSETS, 'index.html') }));
     }
+    if (slow) await delay(page, '**/api/**', slow);
     await page.goto(`${base}/${hash}`);
     t.after(async () => {
       await context.close();
@@ -172,6 +174,27 @@ export async function held(page, pattern) {
   return release;
 }
 
+/** Waits until `find` finds what is expected: much of the page is drawn again once a reply is there, or its room is known. */
+export async function eventually(find, expected, message) {
+  for (const end = Date.now() + 20_000; ;) {
+    const found = await find();
+    if (isDeepStrictEqual(found, expected)) return;
+    if (Date.now() > end) assert.deepEqual(found, expected, message);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Where an element is, once it is there and stays where it is. */
+export async function box(locator) {
+  let found = null;
+  await eventually(async () => {
+    const before = found;
+    found = await locator.boundingBox();
+    return found !== null && isDeepStrictEqual(before, found);
+  }, true);
+  return found;
+}
+
 /** Pointers after `step` operations, from the API, on one side. */
 export function pointers(replay, step, side) {
   const all = Array.from({ length: replay.nodes }, (_, node) => node);
@@ -192,7 +215,7 @@ export const atStep = (page, text) => page.locator('.player .counter').first().g
 export async function scrub(page, player, check) {
   const slider = player.getByRole('slider');
   await slider.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = await slider.boundingBox();
+  const { x, y, width, height } = await box(slider);
   const middle = [x + width / 2, y + height / 2];
   await page.mouse.click(...middle);
   const at = await step(player);
@@ -233,7 +256,7 @@ export function findFaults() {
   }));
   apart(boxes('main button, main input, main select, main h1, main h2, main h3, main p, main a:not(p a:not(.button)), .canvas, .legend li, .strip'));
   for (const svg of document.querySelectorAll('.canvas svg')) {
-    const circles = [...svg.querySelectorAll('.body')].map((circle) => circle.getBoundingClientRect());
+    const circles = [...svg.querySelectorAll('.body')].filter((circle) => circle.checkVisibility({ visibilityProperty: true })).map((circle) => circle.getBoundingClientRect());
     const frame = svg.getBoundingClientRect();
     if (!svg.checkVisibility()) continue;
     if (svg.parentElement.scrollWidth > svg.parentElement.clientWidth) faults.push('a forest must be scrolled sideways');

@@ -2,8 +2,9 @@
 
 import * as api from '../api';
 import { announce, choice, h, notice } from '../dom';
-import { type Film, FilmView, STAGES, tellNode } from '../film';
-import { unroll } from '../history';
+import { type Film, FilmView, STAGES, type Shape, tellNode } from '../film';
+import { type Frame, unroll } from '../history';
+import { MiniForest } from '../mini-forest';
 import { saveButtons } from '../save-picture';
 import { type Scene, frame } from './scene';
 
@@ -48,10 +49,13 @@ export function filmScene(): Scene {
     else if (!guessed.delete(node)) guessed.add(node);
     show();
   });
+  const picture = h('h3', { class: 'film-title' });
+  const represented = new MiniForest('The tree it represents');
+  const legend = h('p', { class: 'quiet note', hidden: true }, 'Solid lines lead to parents in a splay tree, drawn in order; dashed ones to path-parents.');
   const element = frame(2, 'One operation, from inside', [
     ['The network never sees the algorithm. It is trained to give the same answers, to visit the same nodes, and to move the same pointers.'],
   ], h('div', { class: 'controls' }, task, back, counter, forward), trouble,
-  h('div', { class: 'film-parts' }, view.element,
+  h('div', { class: 'film-parts' }, h('div', { class: 'film-picture' }, picture, view.element, legend, represented.element),
     h('div', { class: 'film-text' }, h('div', { class: 'film-stages', role: 'group', 'aria-label': 'Stages' }, ...stages), equation, sentence, guess, inspected)),
   h('div', { class: 'steps' }, play, slider, ...saveButtons(() => view.element.querySelectorAll('svg'), () => 'operation', 'this picture')),
   h('div', { class: 'film-why' }, h('h3', {}, 'Why pointers?'),
@@ -130,10 +134,20 @@ export function filmScene(): Scene {
       const frames = unroll(replay);
       const [before, now] = [frames[step - 1], frames[step]];
       const { operation, answers, priorities, steps } = replay;
+      const shape = ({ tree, truth, model }: Frame): Shape | null => {
+        const right = (node: number) => model[node] === truth[node];
+        return tree && { sides: tree.sides.map((side, node) => (right(node) ? side : null)), pathParents: new Set([...tree.pathParents].filter(right)) };
+      };
+      const [first, last] = [shape(before), shape(now)];
       film = {
         operation, answers, priorities, step: steps[step - 1], before: before.model, after: now.model, truth: now.truth,
-        visited: now.modelVisited ?? new Set(), alpha: details.alpha, masks: details.mask_logits, equations: details.equations,
+        visited: now.modelVisited ?? new Set(), alpha: details.alpha, masks: details.mask_logits, equations: details.equations, shapes: first && last ? [first, last] : undefined,
       };
+      const tree = now.tree?.represented;
+      picture.textContent = tree ? 'The network’s pointers: the auxiliary forest' : 'The network’s pointers';
+      legend.hidden = represented.element.hidden = !tree;
+      represented.rename(`The tree that the data structure represents after operation ${step}`);
+      if (tree) represented.show({ pointers: tree, u: film.step.u, v: film.step.v }, false);
       counter.replaceChildren(h('code', {}, `${operation}(${film.step.u}, ${film.step.v})`), ` operation ${step} of ${steps.length}`);
       [back.disabled, forward.disabled] = [step === 1, step === steps.length];
       chosen = film.step.u;
@@ -154,6 +168,7 @@ export function filmScene(): Scene {
       asked++;
       pause();
       view.destroy();
+      represented.destroy();
     },
   };
 }

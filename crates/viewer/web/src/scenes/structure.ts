@@ -6,6 +6,8 @@ import type { Pair } from '../edits';
 import type { Picture } from '../forest-view';
 import { MicroPlayer } from '../micro-player';
 import { MiniForest } from '../mini-forest';
+import { saveButtons } from '../save-picture';
+import { ranks } from '../stage';
 import { type Scene, frame, rollOut } from './scene';
 
 const NODES = 8;
@@ -30,7 +32,7 @@ export function structureScene(): Scene {
     ['Each node has one pointer. A node that points to itself is the root of its tree, and two nodes are connected if they are in the same tree.'],
     ['An operation gets two nodes, ', h('i', {}, 'u'), ' and ', h('i', {}, 'v'), '. It asks whether they are connected, and changes the pointers: disjoint-set union joins their trees, a link/cut tree links or cuts.'],
     ['Click two nodes to apply an operation. Below the picture, follow the algorithm line by line.'],
-  ], h('div', { class: 'controls' }, task, undo), trouble, forest.element, sentence, inside.element);
+  ], h('div', { class: 'controls' }, task, undo, ...saveButtons(() => forest.element.querySelectorAll('svg'), () => 'data-structure', 'this picture')), trouble, forest.element, sentence, h('p', { class: 'quiet note' }, 'Under each node: the rank of its priority, 1 is the least.'), inside.element);
 
   const click = (node: number) => {
     if (picked === null || picked === node) {
@@ -54,7 +56,7 @@ export function structureScene(): Scene {
       const last = frames[frames.length - 1];
       pointers = last.truth;
       const { sides, pathParents, flipped } = last.tree ?? {};
-      drawn = { sides, pathParents, flipped };
+      drawn = { sides, pathParents, flipped, under: ranks(replay.priorities) };
       forest.show({ ...drawn, pointers, u: last.operation?.u ?? null, v: last.operation?.v ?? null, visited: last.truthVisited, moved: last.truthMoved, picked });
       const { operation, answers } = replay;
       sentence.replaceChildren(...(last.operation

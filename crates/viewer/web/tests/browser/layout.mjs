@@ -22,18 +22,20 @@ const VIEWS = [
   ['rollout-100', '#/rollout?model=built-in:dsu&nodes=100&step=120', '.counter'],
   ['rollout-chain', '#/rollout?model=built-in:dsu&nodes=20&step=19&source=chain', '.counter'],
   ['rollout-kruskal', '#/rollout?model=run:kruskal&nodes=20&step=20', '.graph-box'],
+  ['rollout-200', '#/rollout?model=built-in:dsu&nodes=200&step=250', '.bundle'],
+  ['benchmark', '#/benchmark', '.leaderboard'],
   ['run-machine', '#/run?id=built-in:machine-lct', '.scores'],
   ['machine', '#/machine?model=built-in:machine-heap&nodes=10&calls=insert-0-3.insert-0-4.insert-0-5.insert-0-6.pop_min-0', '.micro .code'],
   ['playground', '#/playground?model=built-in:dsu&nodes=12&seed=1&ops=0-1.2-3.1-3.5-7.0-2.9-5', '.history tbody tr'],
 ];
 for (const [width, height] of SIZES) {
-  test(`nothing is cut off, overlaps or is a barrier at ${width}×${height}`, async (t) => {
+  test(`with slow replies nothing is cut off, overlaps or is a barrier at ${width}×${height}`, async (t) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, hash, ready] of VIEWS) {
-        const page = await s.open(t, hash, { viewport: { width, height }, colorScheme });
+        const page = await s.open(t, hash, { viewport: { width, height }, colorScheme, slow: 60 });
         await page.locator(ready).first().waitFor();
         if (name.startsWith('rollout')) {
-          await page.locator('.forest').nth(1).locator('.node').nth(3).click();
+          await page.locator('.forest').nth(1).locator('.node:not(.folded):not(.bundle)').nth(3).click();
           await page.getByText('Pointer candidates').waitFor();
         }
         if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });

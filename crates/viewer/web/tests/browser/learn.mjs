@@ -99,6 +99,65 @@ test('one operation as a film: every stage tells what the model computed', async
   await scene.getByText('operation 10 of 16').waitFor();
   await scene.getByRole('combobox').selectOption('lct-free');
   await scene.getByText('query-toggle').first().waitFor();
+  // A link/cut tree is drawn in order, with path-parents dashed, beside the tree it represents.
+  await scene.getByRole('heading', { name: 'The network’s pointers: the auxiliary forest' }).waitFor();
+  await scene.getByRole('heading', { name: /^The tree that the data structure represents after operation 9/ }).waitFor();
+  await stage('Answer').click();
+  const lct = await s.ask('/api/replay', { ...FILM, model: 'built-in:lct-free' });
+  const [truth, model] = ['truth', 'model'].map((side) => pointers(lct, 9, side));
+  const child = (side) => {
+    const all = Array.from({ length: lct.nodes }, (_, node) => node);
+    for (const one of lct.steps.slice(0, 9)) for (const [node, to] of one.truth.fields?.[side] ?? []) all[node] = to;
+    return all;
+  };
+  const sides = { left: child('left'), right: child('right') };
+  const right = (node) => truth[node] === model[node] && truth[node] !== node;
+  const x = await scene.locator('.film-node').evaluateAll((nodes) => nodes.map((node) => node.querySelector('.body').getBoundingClientRect().x));
+  let [ordered, dashed] = [0, 0];
+  truth.forEach((parent, node) => {
+    if (!right(node)) return;
+    const side = Object.keys(sides).find((side) => sides[side][parent] === node);
+    if (!side) dashed++;
+    else {
+      ordered++;
+      assert.equal(x[node] < x[parent], side === 'left', `${node} below ${parent}`);
+    }
+  });
+  assert.ok(ordered > 0, 'there are children');
+  assert.equal(await scene.locator('.film-pointer.path-parent').count(), dashed);
+});
+
+test('badges and rims go with the registers when a program swaps u and v', async (t) => {
+  // The operand of lower priority is given first.
+  const { priorities } = await s.ask('/api/replay', { model: 'built-in:lct', nodes: 8, seed: 1, operations: [] });
+  const [low, high] = [0, 1].sort((a, b) => priorities[a] - priorities[b]);
+  const { steps } = await s.ask('/api/micro-steps', { task: 'lct', nodes: 8, seed: 1, operations: [[low, high]] });
+  const swapped = steps.findIndex(({ registers }) => registers.u === high && registers.v === low);
+  assert.ok(swapped >= 0, 'u and v are swapped');
+  const page = await s.open(t, `#/playground?model=built-in:lct&nodes=8&seed=1&ops=${low}-${high}`);
+  await page.getByText('Inside this operation').click();
+  const micro = page.locator('.inside .micro');
+  await micro.getByText('micro-step 0 of').waitFor();
+  await micro.locator('.scrubber').evaluate((slider, at) => {
+    slider.value = at;
+    slider.dispatchEvent(new Event('input'));
+  }, swapped + 1);
+  const forest = micro.locator('.forest').first();
+  const marked = await forest.locator('.badge').evaluateAll((all) => Object.fromEntries(all.flatMap((one, node) => (one.textContent ? [[one.textContent, node]] : []))));
+  const { registers } = steps[swapped];
+  assert.deepEqual(marked, { u: registers.u, v: registers.v });
+  const rims = await forest.locator('.node').evaluateAll((all) => all.flatMap((one, node) => (one.classList.contains('visited') ? [node] : [])));
+  assert.deepEqual(rims, [...new Set(Object.values(registers).filter((node) => node !== null))].sort((a, b) => a - b));
+  // Keys stand under the nodes, of the introduction too.
+  const introduction = await s.open(t, '');
+  await introduction.locator('#scene-1 .node').first().waitFor();
+  for (const picture of [introduction.locator('#scene-1 .forest').first(), forest]) {
+    assert.deepEqual((await picture.locator('.beneath').allTextContents()).map(Number).sort((a, b) => a - b), [1, 2, 3, 4, 5, 6, 7, 8]);
+  }
+  // Pictures are saved.
+  const saved = page.waitForEvent('download');
+  await micro.getByRole('button', { name: 'SVG' }).click();
+  assert.match((await saved).suggestedFilename(), /^micro-step-\d+\.svg$/);
 });
 
 test('what happens as n grows, next to what one gets without a network', async (t) => {
@@ -127,7 +186,7 @@ test('every scene has an address; a lecture shows one at a time', async (t) => {
   await page.waitForFunction(() => document.querySelector('#scene-1 .micro .code') && document.querySelector('.film-node') && Math.abs(document.querySelector('#scene-3').getBoundingClientRect().top) < 2);
   await page.getByRole('button', { name: 'Lecture' }).click();
   await page.locator('#scene-1').waitFor({ state: 'hidden' });
-  assert.match(page.url(), /scene=3&lecture=1/);
+  await page.waitForURL(/scene=3&lecture=1/);
   await page.keyboard.press('ArrowLeft');
   await page.locator('#scene-2').waitFor();
   await page.reload();
@@ -143,8 +202,12 @@ test('inside an operation: pseudo-code, registers and a sentence for each micro-
   const inside = page.locator('#scene-1 .micro');
   await inside.getByText('micro-step 0 of').waitFor();
   for (const [task, lines] of [['dsu', /find/i], ['lct', /expose|splay/i]]) {
-    await page.locator('#scene-1').getByRole('combobox').selectOption(task);
-    await page.waitForFunction((task) => document.querySelector('#scene-1 .micro')?.dataset.program === task, task);
+    // What is chosen already would be asked for again, and the player would begin anew under the clicks.
+    if (task !== 'dsu') await page.locator('#scene-1').getByRole('combobox').selectOption(task);
+    await page.waitForFunction((task) => {
+      const micro = document.querySelector('#scene-1 .micro');
+      return micro?.dataset.program === task && !micro.inert;
+    }, task);
     assert.match(await inside.locator('.code').textContent(), lines);
     const steps = Number((await inside.locator('.counter').textContent()).match(/of (\d+)/)[1]);
     assert.ok(steps > 3, `${steps} micro-steps`);

@@ -28,7 +28,7 @@ test('operations are drawn, applied, undone, stepped through, and kept in the ad
 
   // Every micro-step has a line of the pseudo-code and a sentence; the least node is taken out.
   const micro = page.locator('.micro');
-  await micro.getByText('micro-step 0 of').waitFor();
+  await micro.getByText('The operation gets heap = 0.').waitFor();
   const steps = Number((await micro.locator('.counter').textContent()).match(/of (\d+)/)[1]);
   assert.ok(steps > 5, `${steps}`);
   for (let at = 1; at <= steps; at++) {

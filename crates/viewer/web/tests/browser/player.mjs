@@ -1,9 +1,9 @@
 // The player on test sequences and chains.
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { atStep, copyRun, copyUnion, delay, pointers, scrub, step, suite, told, viewer } from '../support.mjs';
+import { atStep, box, copyRun, copyUnion, delay, eventually, pointers, scrub, step, suite, told, viewer } from '../support.mjs';
 
 const s = suite((folder) => {
   copyRun(folder, 'dsu/pgn-0', 'dsu');
@@ -165,14 +165,19 @@ test('the limits of the fields are the real ones, and an error leaves nothing ru
     await page.locator('.counter').first().waitFor();
     const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
     assert.equal(await nodes.getAttribute('max'), String(most));
+    // The page's clock is ours: what still played would be seen at once.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.getByRole('button', { name: 'Play' }).click();
-    const before = page.url();
+    const address = () => page.evaluate(() => location.hash);
+    const before = await address();
     await nodes.fill(String(most + 1));
     await nodes.press('Tab');
     await page.getByRole('alert').getByText(`Nodes is ${most + 1}; expected a whole number from 2 to ${most}`).waitFor();
     assert.ok(await page.locator('.player').isHidden());
-    await page.waitForTimeout(1200);
-    assert.equal(new URL(page.url()).hash.includes(`nodes=${most + 1}`), false, `${before} ${page.url()}`);
+    await page.clock.runFor(5000);
+    assert.equal(await address(), before);
+    await page.clock.resume();
     // The very limit works.
     await nodes.fill(String(most));
     await nodes.press('Tab');
@@ -199,21 +204,26 @@ test('a model that is not there is said, and no other is shown in its place', as
 test('a late answer does not replace a newer one', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=0');
   await atStep(page, 'step 0 of 30');
-  let slow = true;
+  const of = (nodes) => (request) => request.url().endsWith('/api/replay') && request.postDataJSON().nodes === nodes;
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
   await page.route('**/api/replay', async (route) => {
-    if (slow) {
-      slow = false;
-      await new Promise((resolve) => setTimeout(resolve, 700));
-    }
+    if (of(40)(route.request())) await released;
     await route.continue();
   });
+  const late = page.waitForResponse((response) => of(40)(response.request()));
   const nodes = page.getByRole('spinbutton', { name: 'Nodes' });
   await nodes.fill('40');
   await nodes.press('Tab');
   await nodes.fill('30');
   await nodes.press('Tab');
   await page.waitForFunction(() => document.querySelectorAll('.forest:first-child .node').length === 30);
-  await page.waitForTimeout(1000);
+  release();
+  await (await late).finished();
+  // The page has it two frames later.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   assert.equal(await page.locator('.forest').first().locator('.node').count(), 30);
 });
 
@@ -254,18 +264,15 @@ test('pictures are zoomed, fitted, dragged and scrolled together; roots are at e
   assert.ok(await radius() > 1.5 * before);
   const scrolled = () => page.locator('.forests .canvas').evaluateAll((all) => all.map(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop]));
   await page.locator('.forests .canvas').first().evaluate((canvas) => canvas.scrollTo(0, 0));
-  await page.waitForTimeout(100);
-  const { x, y } = await page.locator('.forests .canvas').first().boundingBox();
+  await eventually(scrolled, [[0, 0], [0, 0]]);
+  const { x, y } = await box(page.locator('.forests .canvas').first());
   await page.locator('.forests .canvas').first().evaluate((canvas) => canvas.scrollBy(30, 50));
-  await page.waitForTimeout(100);
-  const [first, second] = await scrolled();
-  assert.deepEqual([first, second], [[30, 50], [30, 50]]);
+  await eventually(scrolled, [[30, 50], [30, 50]]);
   await page.mouse.move(x + 3, y + 200);
   await page.mouse.down();
   await page.mouse.move(x + 3, y + 180, { steps: 2 });
   await page.mouse.up();
-  await page.waitForTimeout(100);
-  assert.deepEqual((await scrolled()).map(([, top]) => top), [70, 70]);
+  await eventually(async () => (await scrolled()).map(([, top]) => top), [70, 70]);
   await page.getByRole('button', { name: 'Fit' }).click();
   const inside = await page.locator('.forests .canvas').evaluateAll((all) => all.every((canvas) => canvas.scrollHeight <= canvas.clientHeight + 1 && canvas.scrollWidth <= canvas.clientWidth + 1));
   assert.ok(inside, 'everything is in the picture');
@@ -275,18 +282,18 @@ test('pictures are saved as SVG that needs no style sheet, and as PNG', async (t
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=17');
   await atStep(page, 'step 17 of 30');
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'SVG' }).click();
+  await page.locator('.stage-tools').getByRole('button', { name: 'SVG' }).click();
   const text = readFileSync(await (await saved).path(), 'utf8');
   // Parsed in the page, its styles would violate the content security policy.
   const bodies = text.match(/<circle[^>]*>/g).filter((circle) => /class="[^"]*\bbody\b/.test(circle));
   assert.match(text, /^<svg /);
   assert.deepEqual([bodies.length, bodies.every((circle) => /style="[^"]*fill: ?rgb/.test(circle))], [40, true]);
   const png = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'PNG' }).click();
+  await page.locator('.stage-tools').getByRole('button', { name: 'PNG' }).click();
   const download = await png;
   assert.equal(download.suggestedFilename(), 'step-17.png');
   const bytes = readFileSync(await download.path());
-  const canvas = await page.locator('.forests .canvas svg').first().boundingBox();
+  const canvas = await box(page.locator('.forests .canvas svg').first());
   assert.equal(bytes.toString('latin1', 1, 4), 'PNG');
   assert.ok(bytes.readUInt32BE(16) > 3.9 * canvas.width && bytes.length > 20_000, 'two pictures, twice as large, with something in them');
 });
@@ -332,9 +339,10 @@ test('test sequences are listed by errors, first error and depth', async (t) => 
   await page.locator('.sequences').getByRole('button', { name: 'greatest depth' }).click();
   const depths = (await column(4)).map(Number);
   assert.deepEqual(depths, depths.toSorted((a, b) => b - a));
+  const deepest = (await column(1))[0].match(/\d+/)[0];
   await rows.first().getByRole('button').click();
-  await page.waitForFunction(() => document.querySelector('.sequences .here'));
-  assert.notEqual(await page.getByRole('spinbutton', { name: 'Sequence' }).inputValue(), '3');
+  await eventually(() => page.getByRole('spinbutton', { name: 'Sequence' }).inputValue(), deepest);
+  await eventually(() => page.locator('.sequences .here td').first().textContent().then((text) => text.match(/\d+/)[0]), deepest);
 });
 
 test('α of all nodes, and nodes coloured by P(visited)', async (t) => {
@@ -387,19 +395,19 @@ test('two models are presented on one screen, and labels do not cover the strips
   await page.keyboard.press('f');
   await page.locator('header').waitFor({ state: 'hidden' });
   await page.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight);
-  assert.ok((await page.locator('.forests .canvas').nth(2).boundingBox()).height > 300);
+  assert.ok((await box(page.locator('.forests .canvas').nth(2))).height > 300);
 });
 
 test('presentation mode shows the forests and little else; keys are shown on demand', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
   await atStep(page, 'step 5 of 30');
-  const height = async () => (await page.locator('.forests .canvas').first().boundingBox()).height;
+  const height = async () => (await box(page.locator('.forests .canvas').first())).height;
   const before = await height();
   await page.keyboard.press('f');
   await page.locator('header').waitFor({ state: 'hidden' });
   assert.ok(await height() > before);
   assert.ok(await page.getByRole('combobox', { name: 'Model' }).isHidden());
-  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), 'everything is on the screen');
+  await page.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight);
   await page.keyboard.press('ArrowRight');
   await atStep(page, 'step 6 of 30');
   await page.keyboard.press('Escape');
@@ -416,17 +424,11 @@ test('transitions end where they should, and the dark has its colours', async (t
   await atStep(page, 'step 0 of 30');
   const places = (page) => page.locator('.forest').nth(1).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform').match(/[\d.]+/g).map(Number).map(Math.round).join()));
   await page.keyboard.press('End');
-  // Until nothing moves from one frame to the next but one.
-  await page.waitForFunction(() => {
-    const now = [...document.querySelectorAll('.node')].map((node) => node.getAttribute('transform')).join();
-    const still = window.before === now;
-    window.before = now;
-    return still;
-  }, null, { polling: 300 });
-  const animated = await places(page);
   const still = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=30');
   await atStep(still, 'step 30 of 30');
-  assert.deepEqual(animated, await places(still));
+  await eventually(() => places(page), await places(still));
+  const lines = (page) => page.locator('.forest').nth(1).locator('.edge path').evaluateAll((all) => all.map((path) => path.getAttribute('d').match(/-?[\d.]+/g).map(Number).join()));
+  await eventually(() => lines(page), await lines(still));
   const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.notEqual(await background(page), await background(still));
 });
@@ -484,7 +486,7 @@ test('pseudo-code for every structure that comes along', async (t) => {
       slider.dispatchEvent(new Event('input'));
     });
     await inside.getByText(`micro-step ${steps} of ${steps}`).waitFor();
-    assert.match(await inside.locator('.verdict').textContent(), /^The answer is [01]\.$/);
+    assert.match(await inside.locator('.verdict').textContent(), /^[A-Z][a-z ,]+ \([01]\)\.$/);
     // At its end the pointers are the structure's.
     assert.deepEqual(await told(page.locator('.inside'), 'Inside the operation'), await told(page.locator('.stage'), 'Ground truth'), model);
     await page.context().close();
@@ -519,15 +521,22 @@ test('trees with left and right are drawn in order, with keys, and beside a link
   await page.getByText('dashed ones to path-parents').waitFor();
   await page.locator('.represented .node').nth(3).hover();
   assert.equal(await page.locator('.node.linked').count(), 3, 'in the truth, in the model and in what is represented');
-  // Larger ones would be too wide.
-  await page.goto(page.url().replace('nodes=20', 'nodes=80'));
-  await page.getByText('There is no room to draw children in order.').waitFor();
+  // Larger ones are drawn closer together, and children still on their side.
+  const larger = await s.open(t, '#/rollout?model=built-in:machine-lct&nodes=100&step=120');
+  await atStep(larger, 'step 120 of 150');
+  const nodes = await places(larger, 'Ground truth');
+  const children = nodes.flatMap(({ words }, node) => {
+    const found = words.match(/points to (\d+), whose (left|right) child/);
+    return found ? [[node, Number(found[1]), found[2]]] : [];
+  });
+  assert.ok(children.length > 20);
+  for (const [node, parent, side] of children) assert.equal(nodes[node].x < nodes[parent].x, side === 'left', `${node} below ${parent}`);
 });
 
 test('controls are in one bar under the picture', async (t) => {
   const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=3');
   await atStep(page, 'step 3 of 30');
-  const [picture, bar] = await Promise.all(['.forests', '.player'].map((name) => page.locator(name).boundingBox()));
+  const [picture, bar] = await Promise.all(['.forests', '.player'].map((name) => box(page.locator(name))));
   assert.ok(bar.y >= picture.y + picture.height && bar.y + bar.height <= 800, JSON.stringify([picture, bar]));
 });
 
@@ -554,4 +563,144 @@ test('an input graph is drawn: edges taken, rejected and still to come', async (
   const without = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=5');
   await atStep(without, 'step 5 of 30');
   assert.equal(await without.locator('.graph-box').isVisible(), false);
+});
+
+test('nodes are where the truth has them, in all pictures, unless somebody wants otherwise', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:lct&nodes=20&step=20');
+  await atStep(page, 'step 20 of 30');
+  const places = (index) => page.locator('.forest').nth(index).locator('.node').evaluateAll((all) => all.map((node) => node.getAttribute('transform')));
+  assert.deepEqual(await places(1), await places(0));
+  await page.getByLabel('Same places').uncheck();
+  assert.notDeepEqual(await places(1), await places(0));
+});
+
+test('a change has stages: marks light up, pointers swing, nodes move', async (t) => {
+  const { steps } = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 });
+  const at = steps.findIndex(({ truth }, index) => index > 10 && truth.moved.length > 0);
+  const page = await s.open(t, `#/rollout?model=built-in:dsu&nodes=20&step=${at}`, { reducedMotion: 'no-preference' });
+  await atStep(page, `step ${at} of 30`);
+  // Each stage is noted when something first changes in it.
+  await page.evaluate(() => {
+    window.stages = [];
+    const forest = document.querySelector('.forest');
+    new MutationObserver((changes) => {
+      for (const { target, attributeName, oldValue } of changes) {
+        if (target.getAttribute(attributeName) === oldValue) continue;
+        const stage = attributeName === 'd' ? 'swing' : attributeName === 'transform' && target.matches('.node') ? 'move' : attributeName === 'class' && target.matches('.node') ? 'light' : null;
+        if (stage && !window.stages.includes(stage)) window.stages.push(stage);
+      }
+    }).observe(forest, { subtree: true, attributes: true, attributeOldValue: true });
+  });
+  await page.keyboard.press('ArrowRight');
+  await eventually(() => page.evaluate(() => window.stages), ['light', 'swing', 'move']);
+});
+
+test('leaves that nothing happens to are folded, and unfolded by a click', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=200&step=250');
+  await atStep(page, 'step 250 of 300');
+  const truth = page.locator('.forest').first();
+  const folded = () => truth.locator('.node.folded').count();
+  const before = await folded();
+  assert.ok(before > 50, `${before} of 200`);
+  const bundle = truth.locator('.node.bundle').first();
+  const label = await bundle.locator('.label').textContent();
+  const count = Number(label.match(/^\+(\d+)$/)[1]);
+  assert.match(await bundle.getAttribute('aria-label'), new RegExp(`with ${count - 1} others like it folded away`));
+  const wrong = await page.locator('.forest').nth(1).locator('.beneath').allTextContents();
+  assert.ok(wrong.some((text) => /^\d+ ×$/.test(text)), 'wrong ones among them are counted');
+  // Whatever is marked is to be seen.
+  assert.equal(await page.locator('.forests .folded.operated, .forests .folded.visited, .forests .folded.moved').count(), 0);
+  await bundle.click();
+  await eventually(folded, before - count + 1);
+  await page.getByLabel('Fold leaves').uncheck();
+  await eventually(folded, 0);
+  const small = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=20');
+  await atStep(small, 'step 20 of 30');
+  assert.ok(await small.getByLabel('Fold leaves').isHidden());
+});
+
+test('the visited nodes are predicted before they are shown', async (t) => {
+  const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=11');
+  await atStep(page, 'step 11 of 30');
+  const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 20, seed: await s.seed('built-in:dsu'), sequence: 0 });
+  const { u, v, truth, model } = replay.steps[11];
+  await page.getByLabel('Predict first').check();
+  await page.getByRole('button', { name: 'Step forward' }).click();
+  await page.getByText(`Which nodes will query-union(${u}, ${v}) visit?`).last().waitFor();
+  await atStep(page, 'step 11 of 30');
+  const forest = page.locator('.forest').first();
+  assert.equal(await forest.locator('.operated').count(), 2);
+  const other = Array.from({ length: 20 }, (_, node) => node).find((node) => !truth.visited.includes(node));
+  for (const node of [u, v, other]) await forest.locator('.node').nth(node).click();
+  assert.equal(await forest.locator('.guessed').count(), 3);
+  await page.getByRole('button', { name: 'Step forward' }).click();
+  await atStep(page, 'step 12 of 30');
+  const hits = model.visited.filter((node) => truth.visited.includes(node)).length;
+  await page.getByText(`The operation visits ${truth.visited.length} nodes; you found 2 and named 1 more; the model found ${hits}`).last().waitFor();
+  assert.equal(await page.locator('.guessed').count(), 0);
+});
+
+test('a run that kept its models is watched while it learns', async (t) => {
+  const run = copyRun(s.folder, 'kept', 'dsu');
+  t.after(() => rmSync(run, { recursive: true }));
+  mkdirSync(join(run, 'kept'));
+  // An untrained one is not at hand; another model of the task will do.
+  cpSync(join(viewer, 'models/dsu-free/model.safetensors'), join(run, 'kept/20.safetensors'));
+  cpSync(join(viewer, 'models/dsu/model.safetensors'), join(run, 'kept/40.safetensors'));
+  const page = await s.open(t, '#/run?id=run:kept');
+  await page.getByRole('link', { name: 'Watch it learn' }).click();
+  await page.getByRole('heading', { name: 'Model of epoch 20' }).waitFor();
+  const at = (epoch) => s.ask('/api/replay', { model: 'run:kept', nodes: 20, seed: 0, sequence: 0, epoch });
+  assert.deepEqual(await told(page, 'Model of epoch 20'), pointers(await at(20), 12, 'model'));
+  const slider = page.getByRole('slider', { name: 'Epoch' });
+  await slider.press('ArrowRight');
+  await page.getByRole('heading', { name: 'Model of epoch 40' }).waitFor();
+  await atStep(page, 'step 12 of 30');
+  assert.deepEqual(await told(page, 'Model of epoch 40'), pointers(await at(40), 12, 'model'));
+  await page.waitForURL(/epoch=40/);
+  // At its end is the best model.
+  await slider.press('End');
+  await page.getByRole('heading', { name: 'Model', exact: true }).or(page.getByRole('heading', { name: /^Model \d+ tree/ })).waitFor();
+  await page.locator('.epochs b').getByText(/\(best\)$/).waitFor();
+  // While it trains, the one kept last is what there is.
+  for (const file of ['results.json', 'model.safetensors']) rmSync(join(run, file));
+  const training = await s.open(t, '#/rollout?model=run:kept');
+  await training.getByRole('heading', { name: 'Model of epoch 40' }).waitFor();
+  await training.getByRole('combobox', { name: 'Model', exact: true }).selectOption('built-in:dsu');
+  await training.locator('.epochs').waitFor({ state: 'hidden' });
+});
+
+test('α is drawn from the background to full colour, in the dark too', async (t) => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await s.open(t, '#/rollout?model=built-in:dsu&nodes=20&step=10', { colorScheme });
+    await atStep(page, 'step 10 of 30');
+    await page.getByText('Attention α of all nodes').click();
+    await page.locator('.heat-box').getByText(/rows have an α above/).waitFor();
+    await page.getByText('The background is 0, full colour is 1.').waitFor();
+    assert.doesNotMatch(await page.locator('.heat-box').textContent(), /dark|light|bright/i);
+    const replay = { model: 'built-in:dsu', nodes: 20, seed: 0, sequence: 0 };
+    const { alpha } = await s.ask('/api/step', { replay, step: 10 });
+    const pixels = await page.locator('.heat-map').evaluate((canvas) => {
+      const { color, backgroundColor } = getComputedStyle(canvas);
+      const image = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+      return { ink: color.match(/\d+/g).map(Number), paper: backgroundColor.match(/\d+/g).map(Number), image: [...image] };
+    });
+    alpha.flat().forEach((value, index) => {
+      const expected = pixels.paper[0] + (pixels.ink[0] - pixels.paper[0]) * value;
+      assert.ok(Math.abs(pixels.image[4 * index] - expected) < 2, `${colorScheme} ${index}`);
+    });
+  }
+});
+
+test('the input graph and α are saved, too', async (t) => {
+  const page = await s.open(t, '#/rollout?model=run:kruskal&nodes=20&step=22');
+  await atStep(page, 'step 22 of 30');
+  await page.getByText('Attention α of all nodes').click();
+  await page.locator('.heat-box').getByText(/rows have an α above/).waitFor();
+  for (const [box, name, expected] of [['.graph-box', 'input-graph.svg', /<line[^>]*graph-edge/], ['.heat-box', 'attention.svg', /<image[^>]*href="data:image\/png/]]) {
+    const saved = page.waitForEvent('download');
+    await page.locator(box).getByRole('button', { name: 'SVG' }).click();
+    assert.equal((await saved).suggestedFilename(), name);
+    assert.match(readFileSync(await (await saved).path(), 'utf8'), expected);
+  }
 });

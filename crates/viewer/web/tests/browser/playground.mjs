@@ -133,7 +133,7 @@ test('own operations play like a test sequence', async (t) => {
   await atStep(page, 'step 2 of 4');
   const replay = await s.ask('/api/replay', { model: 'built-in:dsu', nodes: 8, seed: 3, operations: [[0, 1], [2, 3]] });
   assert.deepEqual(await told(page, 'Model'), pointers(replay, 2, 'model'));
-  assert.ok(new URL(page.url()).hash.includes('step=2'), 'the step is in the address');
+  await page.waitForURL(/step=2/);
   await page.reload();
   await atStep(page, 'step 2 of 4');
   await page.getByRole('button', { name: 'Play' }).click();
@@ -196,4 +196,21 @@ test('a link is said to be copied only if it was', async (t) => {
     await page.getByRole('button', { name: 'Copy link' }).click();
     await page.getByText(expected).waitFor();
   }
+});
+
+test('two models on operations of one’s own', async (t) => {
+  const page = await s.open(t, '#/playground?model=built-in:dsu&nodes=8&seed=3&ops=0-1.2-3');
+  await count(page, 2);
+  await page.getByRole('combobox', { name: 'Compare with' }).selectOption('built-in:dsu-free');
+  await page.waitForFunction(() => document.querySelectorAll('.forests .forest').length === 3);
+  await node(page, 0, 1).click();
+  await node(page, 0, 3).click();
+  await count(page, 3);
+  const replay = await s.ask('/api/replay', { model: 'built-in:dsu-free', nodes: 8, seed: 3, operations: [[0, 1], [2, 3], [1, 3]] });
+  assert.deepEqual(await told(page, /dsu-free/), pointers(replay, 3, 'model'));
+  await page.waitForURL(/with=built-in%3Adsu-free/);
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll('.forests .forest').length === 3);
+  // The words come first, the numbers second.
+  await page.locator('.history tbody tr').first().getByText('were apart, now joined (1)').first().waitFor();
 });

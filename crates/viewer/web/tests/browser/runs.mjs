@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { HOSTILE, copyRun, copyUnion, line, suite, titled, viewer, editableResults } from '../support.mjs';
+import { HOSTILE, box, copyRun, copyUnion, eventually, line, suite, titled, viewer, editableResults } from '../support.mjs';
 
 const s = suite((folder) => {
   for (const [name, task] of [['dsu/pgn-0', 'dsu'], ['lct/pgn-0', 'lct'], [HOSTILE, 'dsu'], ['training', 'dsu']]) copyRun(folder, name, task);
@@ -40,10 +40,10 @@ test('runs are listed with scores and can be sorted and filtered', async (t) => 
   assert.deepEqual(await scores(), sorted.toReversed());
 
   await page.getByRole('searchbox').fill('lct pgn');
-  assert.deepEqual((await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'built-in lct-free-2', 'lct/pgn-0']);
+  await eventually(async () => (await names(page)).sort(), ['built-in lct', 'built-in lct machine', 'built-in lct-free', 'built-in lct-free-2', 'lct/pgn-0']);
   await page.getByRole('searchbox').fill('');
   await page.getByRole('combobox', { name: 'State' }).selectOption('damaged');
-  assert.deepEqual(await names(page), ['damaged']);
+  await eventually(() => names(page), ['damaged']);
   await page.reload();
   await page.locator('.runs tbody tr').first().waitFor();
   assert.deepEqual(await names(page), ['damaged'], 'the filters are in the address');
@@ -171,7 +171,7 @@ test('learning curves are compared by model, smoothed, zoomed and drawn on a log
   assert.notEqual(await d(), plain);
   await chart.getByLabel('logarithmic').uncheck();
   assert.equal(await d(), plain);
-  const { x, y, width } = await chart.locator('> svg').boundingBox();
+  const { x, y, width } = await box(chart.locator('> svg'));
   await page.mouse.move(x + width * 0.5, y + 80);
   await page.mouse.down();
   await page.mouse.move(x + width * 0.8, y + 80, { steps: 3 });
@@ -179,25 +179,24 @@ test('learning curves are compared by model, smoothed, zoomed and drawn on a log
   await chart.getByRole('button', { name: 'Reset zoom' }).waitFor();
   assert.notEqual(await d(), plain);
   await chart.getByRole('button', { name: 'Reset zoom' }).click();
-  assert.equal(await d(), plain);
+  await eventually(d, plain);
   // A line that is clicked is alone, then with the others again.
   await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
   const lines = () => chart.locator('> svg path.line').count();
-  const all = await lines();
-  assert.ok(all > 1);
-  for (const shown of [1, all]) {
-    const best = await chart.locator('circle.best').first().boundingBox();
+  await eventually(async () => await lines() > 1, true);
+  for (const shown of [1, await lines()]) {
+    const best = await box(chart.locator('circle.best').first());
     await page.mouse.click(best.x + best.width / 2, best.y + best.height / 2);
-    assert.equal(await lines(), shown);
+    await eventually(lines, shown);
   }
   await page.getByRole('combobox', { name: 'Lines' }).selectOption({ index: 0 });
   // Hiding a line.
   await chart.getByRole('button', { name: 'pgn' }).click();
-  assert.equal(await chart.locator('> svg path.line').count(), 0);
+  await eventually(lines, 0);
   await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
   await chart.locator('circle.best').first().waitFor();
   const colours = () => chart.locator('> svg path.line').evaluateAll((lines) => [...new Set(lines.map((line) => line.getAttribute('class')))]);
-  assert.deepEqual(await colours(), ['line model-pgn'], 'runs of a model have its colour');
+  await eventually(colours, ['line model-pgn'], 'runs of a model have its colour');
   const told = (await chart.locator('.readout').textContent()).match(/0\.\d+/g).map(Number);
   assert.deepEqual(told, told.toSorted((a, b) => b - a), 'the best is named first');
   // Baselines are of as many test sets as there are seeds.
@@ -243,4 +242,42 @@ test('structures beyond the paper have names, and models beyond it a sentence', 
   }
   const page = await s.open(t, '#/run?id=built-in:lct-free');
   await page.getByRole('region', { name: 'Model card' }).getByText('reads its own masks and pointers in training too').waitFor();
+});
+
+test('curves are drawn against training time', async (t) => {
+  const page = await s.open(t, '#/compare?task=dsu&models=pgn');
+  const chart = page.locator('.chart');
+  await chart.getByText(/^epoch \d+: pgn/).waitFor();
+  await page.getByRole('combobox', { name: 'Against' }).selectOption('time');
+  await page.getByRole('combobox', { name: 'Lines' }).selectOption('runs');
+  const run = (await s.ask('/api/runs')).find(({ id }) => id === 'run:dsu/pgn-0');
+  assert.ok(run.seconds > 0);
+  const last = ((40 * run.seconds) / run.epoch).toPrecision(3);
+  await chart.getByText(new RegExp(`^seconds of training ${last}: .*dsu/pgn-0`)).waitFor();
+  await page.getByText('Every epoch of a run counts as long as its mean one.').waitFor();
+});
+
+test('the benchmark’s leaderboard has its numbers, by measure, size and family', async (t) => {
+  const page = await s.open(t, '#/benchmark');
+  const cell = async (table, entry, task) => {
+    const titles = await table.locator('thead th').allTextContents();
+    return table.locator('tbody tr', { has: page.getByRole('rowheader', { name: entry, exact: true }) }).locator('td').nth(titles.indexOf(task)).textContent();
+  };
+  const tables = page.locator('.leaderboard');
+  await tables.first().waitFor();
+  const scores = (entry) => JSON.parse(readFileSync(join(viewer, `../../results/benchmark/${entry}/scores.json`), 'utf8'));
+  const of = (entry, task, nodes) => scores(entry).find((row) => row.task === task && row.nodes === nodes);
+  for (const [entry, task] of [['pgn', 'lct'], ['gru', 'forest'], ['pgn-machine', 'splay']]) assert.equal(await cell(tables.first(), entry, task), of(entry, task, 200).all.f1.toFixed(3));
+  assert.equal(await cell(tables.first(), 'counting', 'dsu'), of('pgn', 'dsu', 200).all.counting_f1.toFixed(3));
+  assert.equal(await cell(tables.first(), 'deepsets', 'forest'), '–');
+  assert.equal(await cell(tables.last(), 'pgn-machine', 'lct'), '10,000');
+  assert.deepEqual(await tables.first().locator('.told').allTextContents(), ['Answers', 'Masks and pointers', 'Micro-steps with states']);
+  await page.getByRole('combobox', { name: 'Operations' }).selectOption('path');
+  await page.getByRole('combobox', { name: 'Nodes' }).selectOption('50');
+  assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.f1.toFixed(3));
+  await page.getByRole('combobox', { name: 'Measure' }).selectOption('pointers');
+  assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.pointer_accuracy.toFixed(3));
+  await page.reload();
+  await tables.first().waitFor();
+  assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.pointer_accuracy.toFixed(3));
 });
