@@ -83,7 +83,7 @@ pub use signature::{Control, Halt, OperationSignature, Signature, StateSignature
 pub use soundness::Trial;
 pub use store::Store;
 pub use structure::task;
-pub use suggest::candidates;
+pub use suggest::{candidates, that_hold};
 pub use tracing_memory::TracingMemory;
 pub use values::{Aggregates, Arithmetic, At, Values};
 pub use view::{Comparison, Seen, View};

@@ -1,6 +1,6 @@
 //! Which program points there are: nodes of the tree of all traces, merged into states.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Access, Event, Found,
@@ -20,6 +20,9 @@ pub(super) struct Automaton {
     parent: Vec<usize>,
     steps: Vec<HashMap<Step, usize>>,
     access: Vec<Option<Access>>,
+    /// Functions that are called from several places, with their names: each is a field of the
+    /// controller, which says where to go on afterwards.
+    pub functions: Vec<(String, Vec<String>)>,
 }
 
 impl Automaton {
@@ -30,6 +33,7 @@ impl Automaton {
             parent: (0..operations).collect(),
             steps: vec![HashMap::new(); operations],
             access: vec![None; operations],
+            functions: if told { functions(traces) } else { Vec::new() },
         };
         let mut points: HashMap<Step, usize> = HashMap::new();
         for trace in traces {
@@ -65,6 +69,15 @@ impl Automaton {
     /// The access that a state is just after; none where an operation starts.
     pub fn access(&self, state: usize) -> Option<Access> {
         self.access[state]
+    }
+
+    /// Where each of the functions is called, of those that an access is in.
+    pub fn called(&self, event: &Event) -> Vec<Option<u8>> {
+        let place = |(name, places): &(String, Vec<String>)| {
+            let call = event.calls.iter().find(|call| call.0 == *name)?;
+            places.binary_search(&call.1).ok().map(|place| place as u8)
+        };
+        self.functions.iter().map(place).collect()
     }
 
     fn find(&self, mut state: usize) -> usize {
@@ -162,6 +175,16 @@ impl Automaton {
     pub fn trees(&self, traces: &[Trace], told: bool) -> Option<Trees> {
         fit(self, traces, told, None)
     }
+}
+
+fn functions(traces: &[Trace]) -> Vec<(String, Vec<String>)> {
+    let mut places: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (function, place) in traces.iter().flat_map(|one| &one.events).flat_map(|one| &*one.calls) {
+        places.entry(function).or_default().insert(place);
+    }
+    places.retain(|_, places| places.len() > 1);
+    let owned = |places: BTreeSet<&str>| places.into_iter().map(str::to_owned).collect();
+    places.into_iter().map(|(function, places)| (function.to_owned(), owned(places))).collect()
 }
 
 fn steps(trace: &Trace, told: bool) -> impl Iterator<Item = Step> {

@@ -21,11 +21,13 @@ pub struct Inference {
     pub rounds: usize,
     /// What operations are drawn from.
     pub seed: u64,
+    /// How many fields a micro-step may read, before it is split.
+    pub reads: usize,
 }
 
 impl Default for Inference {
     fn default() -> Self {
-        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 30, seed: 0 }
+        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 30, seed: 0, reads: 4 }
     }
 }
 
@@ -86,7 +88,7 @@ impl Inference {
                     code.signature().name
                 )));
             };
-            let program = Inferred::new(&**code, &automaton, &trees)?;
+            let program = Inferred::new(&**code, &automaton, &trees, self.reads)?;
             let mut wrong: Vec<Trace> = Vec::new();
             let mut tested = 0;
             let largest = self.nodes.last().copied().unwrap_or(8);
