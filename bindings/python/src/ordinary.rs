@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgn_lab::machine::suggest;
 use pgn_machines::{
-    Error, Machine, Outcome, Result, Signature, Store,
+    Error, Machine, Outcome, Program, Result, Signature, Store,
     infer::{Calls, Code, CodeMemory, Inference},
     programs,
 };
@@ -24,6 +24,7 @@ pub struct DeclaredCode {
     /// Operation, condition and reason for refusing.
     requires: Vec<(String, String, String)>,
     sites: bool,
+    reads: usize,
     clauses: Option<Vec<String>>,
     /// Runs an operation.
     record: Py<PyAny>,
@@ -73,13 +74,13 @@ pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
     let found = py.detach(|| -> pgn_lab::Result<Told> {
         let mut how = Inference::default();
         how.sites = declared.sites;
+        how.reads = declared.reads;
         let learned = how.infer(&code, &mut |_| {})?;
         let (states, leaves) = learned.program.size();
         let picture = (learned.program.picture(), learned.program.dot());
         let given = declared.clauses.unwrap_or_default();
         let program = learned.program.with_clauses(given);
-        let machine = Machine::new(Arc::new(program.clone()))?;
-        let found = suggest(&machine)?;
+        let found = suggest(&(Arc::new(program.clone()) as Arc<dyn Program>))?;
         let program = program.with_clauses(found.clauses.clone());
         let views = Machine::new(Arc::new(program.clone()))?.consistent().len();
         programs::register(Arc::new(program))?;

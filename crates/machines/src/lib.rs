@@ -75,7 +75,7 @@ pub use error::{Error, Result};
 pub use exploration::Exploration;
 pub use interpret::interpret;
 pub use lens::{Lens, Path, PathRead, Read};
-pub use machine::{Machine, Outcome};
+pub use machine::{Machine, Outcome, reclaused};
 pub use memory::Memory;
 pub use precondition::{Condition, Precondition};
 pub use program::{Call, Program, any_call};

@@ -119,7 +119,12 @@ impl Machine {
 
     /// The same program with other clauses.
     pub fn with_clauses(&self, clauses: Vec<String>) -> Result<Machine> {
-        Machine::new(Arc::new(Reclaused { program: self.program.clone(), clauses }))
+        Machine::new(reclaused(&self.program, clauses))
+    }
+
+    /// The program, shared.
+    pub fn shared(&self) -> &Arc<dyn Program> {
+        &self.program
     }
 
     /// The program.
@@ -375,6 +380,10 @@ impl Machine {
 }
 
 /// A program with other clauses.
+pub fn reclaused(program: &Arc<dyn Program>, clauses: Vec<String>) -> Arc<dyn Program> {
+    Arc::new(Reclaused { program: program.clone(), clauses })
+}
+
 struct Reclaused {
     program: Arc<dyn Program>,
     clauses: Vec<String>,

@@ -11,7 +11,11 @@ use crate::{Clauses, Error, Exploration, Program, Result, Seen, Signature, Trial
 /// nodes that there may be.
 pub fn candidates(program: &dyn Program, trial: Trial) -> Result<Vec<Vec<String>>> {
     let seen = memories(program, trial)?;
-    let orders = orders(program.signature(), &seen);
+    let is_order = |one: &String| one.starts_with("acyclic ") || one.starts_with("tree ");
+    let orders = match program.clauses().into_iter().find(is_order) {
+        Some(declared) => vec![Some(declared)],
+        None => orders(program.signature(), &seen),
+    };
     orders.into_iter().map(|order| with_order(program.signature(), &seen, order)).collect()
 }
 

@@ -1,12 +1,14 @@
 //! Clauses that make a program provable, found in its runs.
 
 use pgn_check::{Refutation, check_table, not_inductive};
-use pgn_machines::{Machine, Trial, candidates, that_hold};
+use std::sync::Arc;
+
+use pgn_machines::{Machine, Program, Trial, candidates, reclaused, that_hold};
 
 use crate::Result;
 
 /// Clauses for a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Suggestion {
     /// Clauses that are inductive together; as few as prove what all of them prove.
     pub clauses: Vec<String>,
@@ -28,28 +30,35 @@ const LARGE: Trial = Trial { sequences: 400, nodes: 10, operations: 60, seed: 1 
 ///
 /// ```
 /// use pgn_lab::machine::suggest;
-/// use pgn_machines::{Machine, programs};
+/// use pgn_machines::{programs, reclaused};
 ///
-/// let dsu = Machine::new(programs::named("dsu").unwrap())?.with_clauses(Vec::new())?;
+/// let dsu = reclaused(&programs::named("dsu").unwrap(), Vec::new());
 /// let found = suggest(&dsu)?;
 /// assert!(found.clauses.contains(&"acyclic up".to_owned()));
 /// assert_eq!(found.views, Some(21));
 /// # Ok::<(), pgn_lab::Error>(())
 /// ```
-pub fn suggest(machine: &Machine) -> Result<Suggestion> {
-    let mut first = None;
-    for candidates in candidates(machine.program(), TRIAL)? {
-        let found = among(machine, &candidates)?;
+pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
+    let (mut first, mut failed) = (None, Ok(Suggestion::default()));
+    for candidates in candidates(&**program, TRIAL)? {
+        let found = match among(program, &candidates) {
+            Ok(found) => found,
+            // With another order, there may be fewer views.
+            Err(error) => {
+                failed = Err(error);
+                continue;
+            }
+        };
         if found.refutation.is_none() {
             return Ok(found);
         }
         first.get_or_insert((candidates, found));
     }
     // Nothing is proved. What is true leaves out views that do not occur all the same.
-    let Some((candidates, mut found)) = first else { unreachable!("no order is one") };
-    let declared = machine.program().clauses();
-    let held = that_hold(machine.program(), with(&declared, &candidates), LARGE)?;
-    let views = |clauses: &[String]| machine.with_clauses(clauses.to_vec()).map(|it| it.consistent().len());
+    let Some((candidates, mut found)) = first else { return failed };
+    let declared = program.clauses();
+    let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
+    let views = |clauses: &[String]| Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len());
     let least = views(&held)?;
     found.clauses = fewest(held, 0, &|fewer| views(fewer).is_ok_and(|views| views == least));
     Ok(found)
@@ -83,12 +92,12 @@ fn fewest(mut clauses: Vec<String>, kept: usize, enough: &dyn Fn(&[String]) -> b
     clauses
 }
 
-fn among(machine: &Machine, candidates: &[String]) -> Result<Suggestion> {
-    let declared = machine.program().clauses();
+fn among(program: &Arc<dyn Program>, candidates: &[String]) -> Result<Suggestion> {
+    let declared = program.clauses();
     let mut clauses = with(&declared, candidates);
     // Without those that fail others may fail, so this is repeated until none does.
     loop {
-        match not_inductive(&table(machine, &clauses)?) {
+        match not_inductive(&table(program, &clauses)?) {
             Err(refutation) => return Ok(refuted(clauses, refutation)),
             Ok(broken) => {
                 let before = clauses.len();
@@ -99,12 +108,12 @@ fn among(machine: &Machine, candidates: &[String]) -> Result<Suggestion> {
             }
         }
     }
-    let views = match check_table(&table(machine, &clauses)?) {
+    let views = match check_table(&table(program, &clauses)?) {
         Err(refutation) => return Ok(refuted(clauses, refutation)),
         Ok(report) => report.views,
     };
     let proved = |fewer: &[String]| {
-        let report = table(machine, fewer).ok().and_then(|table| check_table(&table).ok());
+        let report = table(program, fewer).ok().and_then(|table| check_table(&table).ok());
         report.is_some_and(|report| report.views == views)
     };
     let clauses = fewest(clauses, declared.len(), &proved);
@@ -116,7 +125,7 @@ fn refuted(clauses: Vec<String>, refutation: Refutation) -> Suggestion {
 }
 
 /// The table of the program under these clauses, for the checker; without a network.
-fn table(machine: &Machine, clauses: &[String]) -> Result<String> {
-    let machine = machine.with_clauses(clauses.to_vec())?;
+fn table(program: &Arc<dyn Program>, clauses: &[String]) -> Result<String> {
+    let machine = Machine::new(reclaused(program, clauses.to_vec()))?;
     Ok(machine.proof(serde_json::json!({ "k": 8, "rounds": 1, "cap": 6.0 })).to_string())
 }

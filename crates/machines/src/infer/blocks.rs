@@ -134,9 +134,17 @@ impl Walk<'_> {
                 }
                 if sides[1] { self.go(no, edge) } else { Some(()) }
             }
-            Tree::Do(next, nodes, _) => {
+            Tree::Do(next, nodes, calls) => {
                 let nodes: Vec<_> =
                     nodes.iter().map(|&node| node.and_then(|node| edge.source(node))).collect();
+                for (to, from) in self.all.saves(calls) {
+                    let from = edge.moves.get(&from).copied().unwrap_or(Some(from));
+                    edge.moves.insert(to, from);
+                }
+                for &(function, _) in calls {
+                    let entry = (0..).map(|place| self.all.entry(function, place));
+                    edge.moves.extend(entry.zip(nodes.iter().copied()));
+                }
                 let own = |state: usize| (0..).map(move |place| state * PER_STATE + place);
                 match next {
                     Next::State(state) => {

@@ -27,9 +27,12 @@ pub struct Inferred {
     /// The states that are kept, in order, and where each operation or what follows ends.
     kept: Vec<usize>,
     numbers: BTreeMap<Target, u8>,
-    /// What has to be in which register there.
-    wanted: BTreeMap<Target, Vec<(Slot, usize)>>,
+    /// The slots that are needed there.
+    wanted: BTreeMap<Target, BTreeSet<Slot>>,
     registers: BTreeMap<Slot, usize>,
+    /// Fields of the controller, for slots that hold the outcome of a test.
+    flags: BTreeMap<Slot, usize>,
+    automaton: Automaton,
     leaves: usize,
 }
 
@@ -56,7 +59,10 @@ impl Inferred {
                     .map(move |place| PER_STATE * start + place)
             })
             .collect();
-        let registers = allocate(outline, &edges, &live, &arguments);
+        let needed: BTreeSet<Slot> = live.values().flatten().copied().collect();
+        let is_flag = |slot: &Slot| all.is_flag(*slot);
+        let flags = needed.into_iter().filter(is_flag).zip(all.controls()..).collect();
+        let registers = allocate(outline, &edges, &live, &arguments, &is_flag);
 
         let mut signature = outline.clone();
         signature.states.clear();
@@ -64,9 +70,14 @@ impl Inferred {
         signature.registers = register_names(outline, count);
         let mut numbers: BTreeMap<Target, u8> = BTreeMap::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        for (function, places) in &all.functions {
+        for (function, places) in all.functions.iter().take(all.controls()) {
             let places: Vec<&str> = places.iter().map(String::as_str).collect();
             signature = signature.control(&format!("{function}_from"), &places);
+        }
+        let flags: BTreeMap<Slot, usize> = flags;
+        for &flag in flags.values() {
+            let name = format!("flag_{}", flag + 1 - all.controls());
+            signature = signature.control(&name, &["no", "yes"]);
         }
         let kept: Vec<usize> =
             trees.0.keys().copied().filter(|state| !inside.contains(state)).collect();
@@ -110,8 +121,7 @@ impl Inferred {
             signature.registers.push("unread".to_owned());
         }
         let wanted = |to: &Target| {
-            let slots = live_into(&live, to).into_iter();
-            (to.clone(), slots.map(|slot| (slot, registers[&slot])).collect())
+            (to.clone(), live_into(&live, to))
         };
         let wanted = numbers.keys().map(wanted).collect();
         let state = |(&state, tree): (&usize, &Tree)| {
@@ -119,8 +129,19 @@ impl Inferred {
         };
         let code = trees.0.iter().map(state).collect();
         signature.check().map_err(Error::Program)?;
-        let (clauses, leaves) = (Vec::new(), edges.len());
-        Ok(Inferred { signature, clauses, code, kept, numbers, wanted, registers, leaves })
+        let (clauses, leaves, automaton) = (Vec::new(), edges.len(), all.clone());
+        Ok(Inferred {
+            signature,
+            clauses,
+            code,
+            kept,
+            numbers,
+            wanted,
+            registers,
+            flags,
+            automaton,
+            leaves,
+        })
     }
 
     /// With these clauses.
@@ -214,8 +235,10 @@ impl Draw<'_> {
         if let Some(name) = self.names.get(&slot) {
             return name.clone();
         }
-        let register = self.program.registers.get(&slot);
-        register.map_or("?".to_owned(), |&one| self.program.signature.registers[one].clone())
+        let (program, names) = (self.program, &self.program.signature);
+        let flag = program.flags.get(&slot).map(|&flag| names.controls[flag].name.clone());
+        let register = program.registers.get(&slot).map(|&one| names.registers[one].clone());
+        flag.or(register).unwrap_or("?".to_owned())
     }
 
     fn say(&mut self, depth: usize, says: String) {
@@ -269,12 +292,23 @@ impl Draw<'_> {
             }
             Tree::Do(next, nodes, calls) => {
                 for &(function, place) in calls {
-                    let control = &signature.controls[function];
-                    let value = &control.values[usize::from(place)];
-                    self.say(depth, format!("{} = {value}", control.name));
+                    if let Some(control) = signature.controls.get(function)
+                        && function < self.program.automaton.controls()
+                    {
+                        let value = &control.values[usize::from(place)];
+                        self.say(depth, format!("{} = {value}", control.name));
+                    }
                 }
+                let automaton = &self.program.automaton;
+                let saved = automaton.saves(calls).map(|(to, from)| (to, self.name(from)));
+                let saved: Vec<(Slot, String)> = saved.collect();
                 let given: Vec<String> =
                     nodes.iter().map(|node| node.map_or("nil".to_owned(), |one| self.name(one))).collect();
+                self.names.extend(saved);
+                for &(function, _) in calls {
+                    let entry = (0..).map(|place| automaton.entry(function, place));
+                    self.names.extend(entry.zip(given.iter().cloned()));
+                }
                 let target = match next {
                     Next::State(state) => {
                         let slots = (0..).map(|place| state * PER_STATE + place);
@@ -291,10 +325,12 @@ impl Draw<'_> {
                 };
                 let to = self.program.numbers[&target];
                 let mut says = format!("→ {}", signature.states[usize::from(to)].name);
-                for &(slot, register) in &self.program.wanted[&target] {
-                    let (register, from) = (&signature.registers[register], self.name(slot));
-                    if *register != from {
-                        says += &format!(" {register}={from}");
+                for &slot in &self.program.wanted[&target] {
+                    let mut before = self.clone();
+                    before.names.clear();
+                    let (to, from) = (before.name(slot), self.name(slot));
+                    if to != from {
+                        says += &format!(" {to}={from}");
                     }
                 }
                 self.lines.push(Line { depth, says, unless: None, to });
@@ -333,6 +369,8 @@ fn state_name(outline: &Signature, state: usize, access: Option<Access>) -> Stri
 enum Value {
     Node(Option<u32>),
     Flag(bool),
+    /// What a slot had before the step.
+    Before(Slot),
 }
 
 /// A step that is being carried out.
@@ -347,8 +385,13 @@ struct Run<'r, 'm> {
 
 impl Run<'_, '_> {
     fn value(&mut self, slot: Slot) -> Option<Value> {
-        if let Some(&value) = self.known.get(&slot) {
-            return Some(value);
+        let slot = match self.known.get(&slot) {
+            Some(&Value::Before(slot)) => slot,
+            Some(&value) => return Some(value),
+            None => slot,
+        };
+        if let Some(&flag) = self.program.flags.get(&slot) {
+            return Some(Value::Flag(self.memory.control(flag) == 1));
         }
         let &register = self.program.registers.get(&slot)?;
         let memory = &mut *self.memory;
@@ -359,7 +402,7 @@ impl Run<'_, '_> {
     fn node(&mut self, slot: Slot) -> Option<Option<u32>> {
         match self.value(slot)? {
             Value::Node(node) => Some(node),
-            Value::Flag(_) => None,
+            _ => None,
         }
     }
 
@@ -412,12 +455,23 @@ impl Run<'_, '_> {
                 tree = if holds { yes } else { no };
             }
             let Tree::Do(next, nodes, calls) = tree else { return None };
-            calls.iter().for_each(|&(function, place)| self.memory.set_control(function, place));
+            let automaton = &program.automaton;
+            for &(function, place) in calls.iter().filter(|call| call.0 < automaton.controls()) {
+                self.memory.set_control(function, place);
+            }
             let given = nodes.iter().map(|node| match node {
                 Some(slot) => self.value(*slot),
                 None => Some(Value::Node(None)),
             });
             let given = given.collect::<Option<Vec<_>>>()?;
+            for (to, from) in automaton.saves(calls) {
+                let value = self.known.get(&from).copied().unwrap_or(Value::Before(from));
+                self.known.insert(to, value);
+            }
+            for &(function, _) in calls {
+                let entry = (0..).map(|place| automaton.entry(function, place));
+                self.known.extend(entry.zip(given.iter().copied()));
+            }
             let target = match next {
                 Next::State(next) => {
                     self.known.extend((0..).map(|place| next * PER_STATE + place).zip(given));
@@ -432,15 +486,27 @@ impl Run<'_, '_> {
                     Target::Halt(halt.clone())
                 }
             };
-            for &(slot, register) in program.wanted.get(&target)? {
+            let (mut writes, mut flags) = (Vec::new(), Vec::new());
+            for &slot in program.wanted.get(&target)? {
+                let place = |slot| (program.registers.get(slot), program.flags.get(slot));
                 match self.known.get(&slot) {
-                    Some(Value::Flag(_)) => return None,
-                    Some(&Value::Node(node)) if self.read.get(&register) != Some(&node) => {
-                        self.memory.set_register(register, node);
+                    None => continue,
+                    Some(Value::Before(from)) if place(from) == place(&slot) => continue,
+                    Some(_) => {}
+                }
+                match self.value(slot)? {
+                    Value::Flag(set) => flags.push((*program.flags.get(&slot)?, u8::from(set))),
+                    Value::Node(node) => {
+                        let &register = program.registers.get(&slot)?;
+                        if self.read.get(&register) != Some(&node) {
+                            writes.push((register, node));
+                        }
                     }
-                    _ => {}
+                    Value::Before(_) => return None,
                 }
             }
+            writes.into_iter().for_each(|(to, node)| self.memory.set_register(to, node));
+            flags.into_iter().for_each(|(to, set)| self.memory.set_control(to, set));
             return program.numbers.get(&target).copied();
         }
     }

@@ -43,9 +43,10 @@ pub(super) fn allocate(
     edges: &[Edge],
     live: &BTreeMap<usize, BTreeSet<Slot>>,
     arguments: &[Slot],
+    is_flag: &dyn Fn(&Slot) -> bool,
 ) -> BTreeMap<Slot, usize> {
     let mut apart: BTreeSet<(Slot, Slot)> = BTreeSet::new();
-    let mut all: BTreeSet<Slot> = live.values().flatten().copied().collect();
+    let mut all: BTreeSet<Slot> = live.values().flatten().filter(|slot| !is_flag(slot)).copied().collect();
     for (start, operation) in outline.operations.iter().enumerate() {
         let slots: Vec<Slot> =
             (0..operation.arguments.len()).map(|place| start * PER_STATE + place).collect();
@@ -56,7 +57,8 @@ pub(super) fn allocate(
     }
     let mut moves: BTreeMap<(Slot, Slot), usize> = BTreeMap::new();
     for edge in edges {
-        let after = live_into(live, &edge.to);
+        let mut after = live_into(live, &edge.to);
+        after.retain(|slot| !is_flag(slot));
         all.extend(after.iter().copied());
         let source = |slot: Slot| edge.moves.get(&slot).copied().unwrap_or(Some(slot));
         for &a in &after {

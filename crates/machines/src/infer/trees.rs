@@ -5,8 +5,13 @@
 //! that have a value whenever its state is reached.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Access, Found, automaton::Automaton, trace::Trace};
+use super::{
+    Access, Found,
+    automaton::{Automaton, Call},
+    trace::Trace,
+};
 use crate::Outcome;
 
 /// Slots per state: two nodes and what was found.
@@ -17,8 +22,8 @@ pub(super) const FOUND: usize = 2;
 /// Number `PER_STATE * state + slot`.
 pub(super) type Slot = usize;
 
-const UNDEFINED: i64 = -3;
-const NIL: i64 = -2;
+const UNDEFINED: i32 = -3;
+const NIL: i32 = -2;
 
 /// A question with the answer yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +54,7 @@ pub(super) enum Tree {
     /// The test, where it is true, and where it is not.
     If(Test, Box<Tree>, Box<Tree>),
     /// What comes next, on which nodes (a slot, or nil), and functions with where they are called.
-    Do(Next, Vec<Option<Slot>>, Vec<(usize, u8)>),
+    Do(Next, Vec<Option<Slot>>, Vec<Call>),
 }
 
 /// The tree of each state that was looked at.
@@ -88,12 +93,12 @@ pub(super) fn is_write(access: Option<Access>) -> bool {
 /// All that was seen in one state: the slots, what came next and on which nodes.
 #[derive(Default)]
 struct Rows {
-    slots: Vec<Vec<i64>>,
+    slots: Vec<Vec<i32>>,
     next: Vec<Next>,
-    nodes: Vec<Vec<i64>>,
-    /// Where each function was called last, and where those are that run next.
+    nodes: Vec<Vec<i32>>,
+    /// Where each function was called last, and those that are entered next.
     calls: Vec<Vec<u8>>,
-    called: Vec<Vec<Option<u8>>>,
+    entered: Vec<Vec<Call>>,
     /// How long ago each slot was written, summed.
     ages: Vec<u64>,
 }
@@ -106,14 +111,14 @@ pub(super) fn fit(
     states: Option<&[usize]>,
 ) -> Option<Trees> {
     let mut rows: BTreeMap<usize, Rows> = BTreeMap::new();
-    let mut known = HashSet::new();
-    let value = |node: Option<u32>| node.map_or(NIL, i64::from);
+    let mut known: HashSet<u64> = HashSet::new();
+    let value = |node: Option<u32>| node.map_or(NIL, |node| node as i32);
     for trace in traces {
         let path = all.path(trace, told);
-        let mut slots = vec![UNDEFINED; all.len() * PER_STATE];
+        let mut slots = vec![UNDEFINED; all.origins.len()];
         let mut written = vec![0; slots.len()];
         for (place, &node) in trace.arguments.iter().enumerate() {
-            slots[trace.operation * PER_STATE + place] = i64::from(node);
+            slots[trace.operation * PER_STATE + place] = node as i32;
         }
         let mut calls = vec![0; all.functions.len()];
         let mut state = trace.operation;
@@ -131,32 +136,42 @@ pub(super) fn fit(
                     _ => (Next::Done, vec![]),
                 },
             };
-            let called: Vec<Option<u8>> = match trace.events.get(time) {
-                Some(event) => all.called(event),
-                None => vec![None; calls.len()],
-            };
+            let before = time.checked_sub(1).map(|before| &trace.events[before]);
+            let event = trace.events.get(time);
+            let entered = event.map_or(vec![], |event| all.entered(before, event));
             if states.is_none_or(|states| states.contains(&state)) {
-                let row = (state, slots.clone(), next.clone(), nodes.clone(), calls.clone());
+                let mut row = DefaultHasher::new();
+                (state, &slots, &next, &nodes, &calls, &entered).hash(&mut row);
                 let here = rows.entry(state).or_default();
-                if known.insert(row) {
+                if known.insert(row.finish()) {
                     here.ages.resize(slots.len(), 0);
                     let ages = here.ages.iter_mut().zip(&written);
-                    ages.for_each(|(age, written)| *age += (time - written) as u64);
+                    ages.zip(&slots).for_each(|((age, written), &slot)| {
+                        *age += if slot == UNDEFINED { 1000 } else { (time - written) as u64 };
+                    });
                     here.slots.push(slots.clone());
                     here.next.push(next);
                     here.nodes.push(nodes);
                     here.calls.push(calls.clone());
-                    here.called.push(called.clone());
+                    here.entered.push(entered.clone());
                 }
             }
             let (Some(event), Some(after)) = (trace.events.get(time), after) else { break };
             state = after;
-            let entered = calls.iter_mut().zip(&called);
-            entered.for_each(|(call, called)| *call = called.unwrap_or(*call));
+            for (to, from) in all.saves(&entered) {
+                (slots[to], written[to]) = (slots[from], written[from]);
+            }
+            for (function, place) in entered {
+                calls[function] = place;
+                for (at, &node) in event.nodes[..arity(event.access)].iter().enumerate() {
+                    let slot = all.entry(function, at);
+                    (slots[slot], written[slot]) = (value(node), time + 1);
+                }
+            }
             let found = match event.found {
                 Found::Nothing => None,
                 Found::Pointer(node) => Some(value(node)),
-                Found::Flag(flag) => Some(i64::from(flag)),
+                Found::Flag(flag) => Some(i32::from(flag)),
             };
             let values = event.nodes[..arity(event.access)].iter().map(|&node| Some(value(node)));
             let values = values.chain([None; 2]).take(2).chain([found]);
@@ -189,19 +204,15 @@ struct Grower<'a> {
 }
 
 /// More slots than these are not compared with each other.
-const COMPARED: usize = 20;
+const COMPARED: usize = 24;
 
 /// A tree is at most so deep.
-const DEPTH: usize = 6;
+const DEPTH: usize = 12;
 
 impl<'a> Grower<'a> {
     fn new(all: &Automaton, state: usize, rows: &'a Rows) -> Self {
         let count = rows.ages.len();
-        let is_flag = |slot: Slot| {
-            let access = all.access(slot / PER_STATE);
-            slot % PER_STATE == FOUND && matches!(access, Some(Access::Bit(_) | Access::Less))
-        };
-        let flags: Vec<bool> = (0..count).map(is_flag).collect();
+        let flags: Vec<bool> = (0..count).map(|slot| all.is_flag(slot)).collect();
         let mut slots: Vec<Slot> = (0..count)
             .filter(|&slot| rows.slots.iter().any(|row| row[slot] != UNDEFINED))
             .collect();
@@ -211,13 +222,13 @@ impl<'a> Grower<'a> {
         // Of those that always hold the same, the youngest is enough.
         let mut known = BTreeSet::new();
         slots.retain(|&slot| {
-            let values: Vec<i64> = rows.slots.iter().map(|row| row[slot]).collect();
+            let values: Vec<i32> = rows.slots.iter().map(|row| row[slot]).collect();
             known.insert((flags[slot], values))
         });
         let mut numbers = HashMap::new();
-        let classes = rows.next.iter().map(|next| {
+        let classes = rows.next.iter().zip(&rows.entered).map(|class| {
             let fresh = numbers.len();
-            *numbers.entry(next).or_insert(fresh)
+            *numbers.entry(class).or_insert(fresh)
         });
         let classes = classes.collect();
         let mut tests = Vec::new();
@@ -230,7 +241,7 @@ impl<'a> Grower<'a> {
             let others = slots[..place].iter().filter(|&&other| !flags[other]);
             tests.extend(others.map(|&other| Test::Same(other, slot)));
         }
-        for (function, (_, places)) in all.functions.iter().enumerate() {
+        for (function, (_, places)) in all.functions.iter().take(all.controls()).enumerate() {
             tests.extend((0..places.len()).map(|place| Test::From(function, place as u8)));
         }
         Grower { rows, slots, flags, classes, tests }
@@ -269,18 +280,7 @@ impl<'a> Grower<'a> {
             self.slots.iter().find(fits).map(|slot| Some(*slot))
         });
         let sources = sources.collect::<Option<Vec<_>>>()?;
-        let mut calls = Vec::new();
-        for function in 0..self.rows.calls[first].len() {
-            let changed = |&&row: &&usize| {
-                self.rows.called[row][function]
-                    .is_some_and(|place| place != self.rows.calls[row][function])
-            };
-            if let Some(&row) = rows.iter().find(changed) {
-                let to = self.rows.called[row][function];
-                let same = |row: &usize| self.rows.called[*row][function].is_none_or(|_| self.rows.called[*row][function] == to);
-                calls.push((function, to.filter(|_| rows.iter().all(same))?));
-            }
-        }
+        let calls = self.rows.entered[first].clone();
         Some(Tree::Do(self.rows.next[first].clone(), sources, calls))
     }
 

@@ -111,11 +111,13 @@ class Code:
         requires: Mapping[str, Mapping[str, str]],
         sites: bool,
         clauses: Sequence[str] | None,
+        reads: int = 4,
     ) -> None:
         #: The function or class.
         self.source = source
         self.name: str = name or source.__name__.lower()
         self.pointers, self.bits = list(pointers), list(bits)
+        self.reads = reads
         self.sites, self.clauses = sites, None if clauses is None else list(clauses)
         self._points: dict[_Place, int] = {}
         self._stacks: dict[tuple[tuple[str, str], ...], int] = {}
@@ -204,6 +206,7 @@ def code(
     requires: Mapping[str, Mapping[str, str]] | None = None,
     sites: bool = True,
     clauses: Sequence[str] | None = None,
+    reads: int = 4,
 ) -> Any:
     """Makes ordinary code a program: a function, or a class whose public methods are operations.
 
@@ -216,10 +219,11 @@ def code(
     Their first argument is the memory (:class:`Watched`), the others are nodes. States, registers
     and what each state reads are inferred from accesses. With ``sites=False`` only accesses are
     seen, not where in the code they are made. ``requires`` is as in :class:`Program`, with
-    operations by name; without ``clauses``, they are looked for.
+    operations by name; without ``clauses``, they are looked for. A micro-step reads at most ``reads``
+    fields, unless a loop needs more.
     """
 
     def wrap(source: Any) -> Code:
-        return Code(source, name, pointers, bits, requires or {}, sites, clauses)
+        return Code(source, name, pointers, bits, requires or {}, sites, clauses, reads)
 
     return wrap if source is None else wrap(source)
