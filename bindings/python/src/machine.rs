@@ -112,7 +112,7 @@ impl Machine {
 
     /// Clauses that prove its program, and what the checker has against them if they do not.
     fn suggest(&self, py: Python<'_>) -> PyResult<(Vec<String>, Option<String>)> {
-        let found = self.work(py, |_| suggest(self.run.machine()))?;
+        let found = self.work(py, |_| suggest(self.run.machine().shared()))?;
         Ok((found.clauses, found.refutation.map(|why| why.to_string())))
     }
 

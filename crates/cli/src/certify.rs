@@ -71,7 +71,7 @@ impl Args {
 
 impl Args {
     fn suggest(&self, run: &MachineRun) -> Result<()> {
-        let found = pool(self.threads)?.install(|| suggest(run.machine()))?;
+        let found = pool(self.threads)?.install(|| suggest(run.machine().shared()))?;
         let clauses: String =
             found.clauses.iter().map(|clause| format!("{}\n", one_line(clause))).collect();
         output::print(&clauses)?;
