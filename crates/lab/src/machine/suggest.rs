@@ -58,7 +58,9 @@ pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
     let Some((candidates, mut found)) = first else { return failed };
     let declared = program.clauses();
     let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
-    let views = |clauses: &[String]| Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len());
+    let views = |clauses: &[String]| {
+        Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len())
+    };
     let least = views(&held)?;
     found.clauses = fewest(held, 0, &|fewer| views(fewer).is_ok_and(|views| views == least));
     Ok(found)
@@ -68,12 +70,16 @@ pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
 fn with(declared: &[String], candidates: &[String]) -> Vec<String> {
     let is_order = |one: &str| one.starts_with("acyclic ") || one.starts_with("tree ");
     let ordered = declared.iter().any(|one| is_order(one));
-    let fits = |one: &&String| !declared.contains(one) && !(ordered && is_order(one));
+    let fits = |one: &&String| !(declared.contains(one) || ordered && is_order(one));
     declared.iter().chain(candidates.iter().filter(fits)).cloned().collect()
 }
 
 /// Without what can be left out, parts first; the first `kept` stay.
-fn fewest(mut clauses: Vec<String>, kept: usize, enough: &dyn Fn(&[String]) -> bool) -> Vec<String> {
+fn fewest(
+    mut clauses: Vec<String>,
+    kept: usize,
+    enough: &dyn Fn(&[String]) -> bool,
+) -> Vec<String> {
     let mut size = (clauses.len() - kept).div_ceil(2);
     while size > 0 {
         let mut from = kept;
