@@ -134,14 +134,13 @@ impl Report {
             self.threads, self.instructions, self.fma_peak_gflops, "", "time", "GFLOP/s", "of peak"
         );
         for m in &self.measurements {
-            let _ = writeln!(
-                text,
-                "{:<44}{:>12}{:>10.1}{:>8.0}%",
-                m.what,
-                duration(m.seconds),
-                m.needed_gflop / m.seconds,
-                100.0 * m.share_of_peak
-            );
+            let _ = write!(text, "{:<44}{:>12}", m.what, duration(m.seconds));
+            let (rate, share) = (m.needed_gflop / m.seconds, 100.0 * m.share_of_peak);
+            // The arithmetic of pgn-exact is not counted.
+            let _ = match rate > 0.0 {
+                true => writeln!(text, "{rate:>10.1}{share:>8.0}%"),
+                false => writeln!(text, "{:>10}{:>9}", "-", "-"),
+            };
         }
         text
     }

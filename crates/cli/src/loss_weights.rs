@@ -8,6 +8,13 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Debug, Default)]
 pub struct LossWeightArgs(pub Vec<(&'static Loss, f32)>);
 
+impl LossWeightArgs {
+    /// Whether none was given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// By the names of the losses, as in a config file.
 impl Serialize for LossWeightArgs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -126,7 +126,7 @@ struct NetworkArgs {
     #[serde(rename = "k")]
     latents: Option<u32>,
     #[command(flatten)]
-    #[serde(rename = "losses")]
+    #[serde(rename = "losses", skip_serializing_if = "LossWeightArgs::is_empty")]
     weights: LossWeightArgs,
     /// How many times each visited node counts in the mask loss [default: 3; 1 for pgn-exact]
     #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]

@@ -38,7 +38,7 @@ pub fn render(steps: &[Step], nodes: usize, colours: bool) -> String {
         );
         let moved: Vec<String> =
             step.moved.iter().map(|m| format!("{}→{}", m.node, m.to)).collect();
-        list(&mut text, "  ", &moved, indent);
+        list(&mut text, "  ", &moved, (indent, indent));
         if !step.wrong.is_empty() {
             let wrong: Vec<String> = step
                 .wrong
@@ -46,7 +46,7 @@ pub fn render(steps: &[Step], nodes: usize, colours: bool) -> String {
                 .map(|w| format!("{}→{} (should be {})", w.node, w.to, w.truth))
                 .collect();
             let head = format!("{:>number$}  {} of {nodes} pointers wrong: ", "", wrong.len());
-            list(&mut text, &head, &wrong, number + 4);
+            list(&mut text, &head, &wrong, (head.chars().count(), number + 4));
         }
     }
     let right = steps.iter().filter(|step| step.is_right()).count();
@@ -58,12 +58,9 @@ pub fn render(steps: &[Step], nodes: usize, colours: bool) -> String {
     text
 }
 
-/// Appends items, separated by commas and broken before the last column; a long list is cut
-/// off after three lines.
-fn list(text: &mut String, head: &str, items: &[String], indent: usize) {
-    let start = text.rfind('\n').map_or(0, |newline| newline + 1);
-    // Colours take no columns.
-    let mut column = visible(&text[start..]) + head.chars().count();
+/// Appends items from `column` on, separated by commas and broken before the last column; a long
+/// list is cut off after three lines.
+fn list(text: &mut String, head: &str, items: &[String], (mut column, indent): (usize, usize)) {
     if items.is_empty() {
         while text.ends_with(' ') {
             text.pop();
@@ -99,20 +96,6 @@ fn list(text: &mut String, head: &str, items: &[String], indent: usize) {
         column += width;
     }
     text.push('\n');
-}
-
-fn visible(line: &str) -> usize {
-    let mut count = 0;
-    let mut escape = false;
-    for character in line.chars() {
-        match character {
-            '\x1b' => escape = true,
-            'm' if escape => escape = false,
-            _ if escape => {}
-            _ => count += 1,
-        }
-    }
-    count
 }
 
 #[cfg(test)]
