@@ -1,6 +1,6 @@
 """What each setting of the network costs in training.
 
-    python bench/settings.py --pgn target/release/pgn --write docs/performance.md
+    python bench/settings.py --pgn target/release/pgn --write results/studies/speed.md
 
 Processor time of one epoch on one thread: the paper's setting, 70 sequences of 20 nodes and 30
 operations, forward, backward and Adam. Settings take turns, round after round, and the lowest time

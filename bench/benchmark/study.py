@@ -9,6 +9,7 @@ that has PyTorch, it also trains bindings/python/examples/benchmark_torch.py.
 """
 
 import argparse
+import json
 import subprocess
 from pathlib import Path
 
@@ -29,7 +30,7 @@ MODELS = {
 def fits(model: str, task: str) -> bool:
     """`forest` has features about pointers; pgn-exact is for structures that are their pointers."""
     if model == "pgn-exact":
-        return task == "forest"
+        return task in ("dsu", "forest")
     return task != "forest" or model.startswith("pgn")
 
 
@@ -97,7 +98,10 @@ def main() -> None:
         entry.mkdir(parents=True, exist_ok=True)
         lines = {"name": name, "supervision": told, "claim": claim, "budget": budget,
                  "code": "bench/benchmark/study.py"}
-        (entry / "card.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in lines.items()))
+        card = "".join(f'{key} = "{value}"\n' for key, value in lines.items())
+        if claim == "proved":
+            card += f"proofs = {json.dumps(MACHINES)}\n"
+        (entry / "card.toml").write_text(card)
         pgn("benchmark", "score", *files, "--out", entry / "scores.json")
     table = subprocess.run([arguments.pgn, "benchmark", "table", arguments.into], check=True, text=True,
                            stdout=subprocess.PIPE).stdout

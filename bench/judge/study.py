@@ -3,7 +3,7 @@
     cargo build --release -p pgn-cli
     cargo build --release -p pgn-uses --example by_hand
     python bench/judge/study.py measure --into results/uses/judge.json
-    python bench/judge/study.py table results/uses/judge.json docs/uses.md
+    python bench/judge/study.py table results/uses/judge.json results/uses/README.md
 
 Cases are as large as the Library Checker's, of the same kinds. Every output is compared with that
 of the structures written by hand. Times are processor seconds of the whole process, which has one

@@ -9,8 +9,9 @@ Written from docs/machines.md and shares nothing with the checker. Nodes are an 
 so a memory of any size is a model; every axiom, clause and definition is a formula with universal
 quantifiers. Checked are induction, acyclicity, the initial memory, the start of operations and the
 answers; `overwritten` are pointers of the order that must be nil because a step writes them unread,
-which `pgn check` looks up and does not count. Coverage (a finite enumeration) and arithmetic are
-not. The exit code is 0 if z3 proves everything, and 1 otherwise.
+which `pgn check` looks up and does not count; `network` are rows on which the network, computed in
+double precision with NumPy, decides as the table does. Coverage (a finite enumeration) and bounds on
+rounding errors are not. The exit code is 0 if z3 proves everything, and 1 otherwise.
 """
 
 import argparse
@@ -206,6 +207,25 @@ class Opinion:
         halting = {state for state, halts in enumerate(self.names["halts"]) if halts}
         self.idle = [one for one in self.clauses if one.memory and halting <= one.states]
         self.counts, self.refuted, self.files = {}, [], None
+        self.read_twice()
+
+    def read_twice(self):
+        """Refuses effects that can happen at once, and preconditions that no call can look up."""
+        effects = [one for one in self.clauses if one.effect]
+        given = lambda one: {a[2][0]: set(a[2][1]) for p, a in one.literals if not p}  # noqa: E731
+        for place, one in enumerate(effects):
+            for other in effects[:place]:
+                a, b = given(one), given(other)
+                apart = any(not a[control] & b[control] for control in a.keys() & b.keys())
+                if one.states & other.states and not apart:
+                    self.refuted.append(f"effects: `{one.text}` and `{other.text}` can happen at once")
+        registers = self.names["register"]
+        for operation in self.proof["signature"]["operations"]:
+            local = {registers[place] for place in operation["arguments"]} | {"nil"}
+            for text in operation["requires"]:
+                [(_, (kind, terms, _)), *more] = Clause(text, self.names).literals
+                if more or kind not in ("equal", "field", "bit") or not set(terms) <= local:
+                    self.refuted.append(f"start: `{text}` cannot be looked up")
 
     def axioms(self):
         m = self.memory
@@ -400,6 +420,101 @@ class Opinion:
                 self.prove_clauses(solver, after, [goal], "induction", where)
 
 
+def decisions(path):
+    """Decisions of the network of a proof that are not the table's, by row, in double precision."""
+    import numpy as np
+
+    contents = Path(path).read_bytes()
+    start = 8 + int.from_bytes(contents[:8], "little")
+    header = json.loads(contents[8:start])
+    proof = json.loads(header.pop("__metadata__")["proof"])
+    weights = {}
+    for name, one in header.items():
+        begin, end = one["data_offsets"]
+        values = np.frombuffer(contents[start + begin : start + end], "<f4")
+        weights[name] = values.reshape(one["shape"]).astype(np.float64)
+    names, k = proof["signature"], proof["network"]["k"]
+    fields, bits, registers = (len(names[one]) for one in ("pointers", "bits", "registers"))
+    sizes = [len(one["values"]) for one in names["controls"]]
+    common = 1 + len(names["states"]) + sum(sizes) + len(sizes)
+    of_node, between = common + 2 * fields + 3 * bits + registers, 1 + 2 * fields + 4
+    messages = weights["message.weight"].reshape(-1, k, k)
+    wrong = {}
+    for number, row in enumerate(proof["rows"]):
+        view, action = row["view"], row["action"]
+        n = view["nodes"]
+        controller = of_node + common + 2 * registers
+        on = np.zeros((n + 1, controller))
+        shared, place = [0, 1 + view["state"]], 1 + len(names["states"])
+        for size, value in zip(sizes, view["controls"]):
+            shared.append(place + (size if value == NOTHING else value))
+            place += size + 1
+        on[:n, shared] = 1
+        on[n, [of_node + one for one in shared]] = 1
+        related = np.zeros((n, n, between))
+        related[range(n), range(n), 0] = 1
+        held = np.zeros((n, registers))
+        for place, to in enumerate(view["pointers"]):
+            node, field = divmod(place, fields)
+            if to < 0:
+                on[node, common + 2 * field + (to == NOTHING)] = 1
+            else:
+                related[node, to, 1 + field] = related[to, node, 1 + fields + field] = 1
+        for place, bit in enumerate(view["bits"]):
+            on[place // bits, common + 2 * fields + 3 * (place % bits) + (2 if bit < 0 else bit)] = 1
+        for register, to in enumerate(view["registers"]):
+            if to < 0:
+                on[n, of_node + common + 2 * register + (to == NOTHING)] = 1
+            else:
+                on[to, common + 2 * fields + 3 * bits + register] = held[to, register] = 1
+        for a, b, less in view["less"]:
+            place = 1 + 2 * fields + (0 if less else 2)
+            related[a, b, place] = related[b, a, place + 1] = 1
+        hears = [(r, i, j) for i, j, r in np.argwhere(related)]
+        hears += [(between + r, i, n) for i, r in np.argwhere(held)]
+        hears += [(between + registers + 1 + r, n, i) for i, r in np.argwhere(held)]
+        hears += [(between + registers, i, n) for i in range(n)]
+        hears += [(between + 2 * registers + 1, n, i) for i in range(n)]
+        hears.append((between + 2 * registers + 2, n, n))
+        z = on @ weights["encoder.weight"].T
+        x = np.clip(z, 0, proof["network"]["cap"])
+        for _ in range(proof["network"]["rounds"]):
+            heard = z.copy()
+            for relation, i, j in hears:
+                heard[i] += messages[relation] @ x[j]
+            x = np.clip(heard, 0, proof["network"]["cap"])
+        out = x[:n] @ weights["node.weight"].T + weights["node.bias"]
+        top = weights["controller.weight"] @ x[n] + weights["controller.bias"]
+        keys = out[:, -k:] / np.sqrt(k)
+
+        def choose(scores, biases):
+            return int(np.argmax([*scores[k : k + 2], *(keys @ scores[:k] + biases)])) - 2
+
+        width = k + 2 + between + registers
+        found = {"pointers": [], "toggles": [], "marks": [], "registers": [], "controls": []}
+        for node in range(n):
+            for field in range(fields):
+                part = out[node, field * width : (field + 1) * width]
+                biases = related[node] @ part[k + 2 : k + 2 + between] + held @ part[k + 2 + between :]
+                found["pointers"].append(choose(part, biases))
+            rest = out[node, fields * width :]
+            found["toggles"] += [int(one > 0) for one in rest[:bits]]
+            found["marks"] += [int(one > 0) for one in rest[bits : bits + len(names["marks"])]]
+        for register in range(registers):
+            part = top[register * (k + 2 + registers) :][: k + 2 + registers]
+            found["registers"].append(choose(part, held @ part[k + 2 :]))
+        place = registers * (k + 2 + registers)
+        for size in sizes:
+            best = int(np.argmax(top[place : place + size + 1]))
+            found["controls"].append(best - 1 if best else NOTHING)
+            place += size + 1
+        found["next"] = int(np.argmax(top[place:]))
+        parts = [part for part in found if found[part] != action[part]]
+        if parts:
+            wrong[number] = parts
+    return wrong
+
+
 def opinion(proof, rows=None, files=None):
     """All that z3 does not prove, and how many obligations of each kind there were.
 
@@ -431,6 +546,10 @@ def main():
     for path in arguments.proofs:
         proof, begin = proof_of(path), time.process_time()
         refuted, counts = opinion(proof, arguments.rows, arguments.smt2)
+        if not path.endswith(".json"):
+            wrong = decisions(path)
+            refuted += [f"network: row {row} decides otherwise on {parts}" for row, parts in wrong.items()]
+            counts["network"] = len(proof["rows"])
         for line in refuted[:20]:
             print(line)
         name, total = proof["signature"]["name"], sum(counts.values())

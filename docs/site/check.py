@@ -31,8 +31,7 @@ def main() -> int:
                 continue
             path, _, anchor = link.partition("#")
             target = (ROOT / name).parent / path if path else ROOT / name
-            generated = name.startswith("docs/") and path in ("commands.md", "page/index.html")
-            if not target.exists() and not generated:
+            if not target.exists():
                 wrong.append(f"{name}: {link} does not exist")
             elif anchor and target.suffix == ".md" and anchor not in anchors(target):
                 wrong.append(f"{name}: {link}: there is no such heading")

@@ -112,13 +112,13 @@ impl Machine {
 
     /// Clauses that prove its program, and what the checker has against them if they do not.
     fn suggest(&self, py: Python<'_>) -> PyResult<(Vec<String>, Option<String>)> {
-        let found = self.work(py, |_| suggest(self.run.machine()))?;
+        let found = self.work(py, |_| suggest(self.run.machine().shared()))?;
         Ok((found.clauses, found.refutation.map(|why| why.to_string())))
     }
 
     /// The machine as decision trees, which its certificate allows.
     fn compile(&self, py: Python<'_>) -> PyResult<Machine> {
-        let compiled = self.work(py, |_| self.run.compile())?;
+        let compiled = self.work(py, |_| self.run.compile(false))?;
         let (run, program) = (Arc::clone(&self.run), self.program.clone());
         Ok(Machine { run, program, compiled: Some(Arc::new(compiled)) })
     }

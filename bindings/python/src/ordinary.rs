@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pgn_lab::machine::suggest;
 use pgn_machines::{
-    Error, Machine, Outcome, Result, Signature, Store,
-    infer::{Code, CodeMemory, Inference},
+    Error, Machine, Outcome, Program, Result, Signature, Store,
+    infer::{Calls, Code, CodeMemory, Inference},
     programs,
 };
 use pgn_structures::Node;
@@ -24,13 +24,17 @@ pub struct DeclaredCode {
     /// Operation, condition and reason for refusing.
     requires: Vec<(String, String, String)>,
     sites: bool,
+    reads: usize,
     clauses: Option<Vec<String>>,
     /// Runs an operation.
     record: Py<PyAny>,
 }
 
-/// Program point, kind, field, node and second node.
-type Access = (u64, String, usize, Node, Option<Node>);
+/// Program point, number of the functions that run, kind, field, node and second node.
+type Access = (u64, usize, String, usize, Node, Option<Node>);
+
+/// What an operation did, in which functions, and how it ended.
+type Recorded = (Vec<Access>, Vec<Calls>, Outcome);
 
 struct PythonCode {
     signature: Signature,
@@ -38,9 +42,9 @@ struct PythonCode {
     raised: Raised,
 }
 
-/// What was inferred: a picture; states, leaves, traces and views; clauses; what the checker has
+/// What was inferred: a picture in text and for Graphviz; states, leaves, traces and views; clauses; what the checker has
 /// against them.
-pub type Told = (String, (usize, usize, usize, usize), Vec<String>, Option<String>);
+pub type Told = ((String, String), (usize, usize, usize, usize), Vec<String>, Option<String>);
 
 /// Infers a program, finds clauses for it, and makes it known by its name.
 pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
@@ -70,13 +74,13 @@ pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
     let found = py.detach(|| -> pgn_lab::Result<Told> {
         let mut how = Inference::default();
         how.sites = declared.sites;
+        how.reads = declared.reads;
         let learned = how.infer(&code, &mut |_| {})?;
         let (states, leaves) = learned.program.size();
-        let picture = learned.program.picture();
+        let picture = (learned.program.picture(), learned.program.dot());
         let given = declared.clauses.unwrap_or_default();
         let program = learned.program.with_clauses(given);
-        let machine = Machine::new(Arc::new(program.clone()))?;
-        let found = suggest(&machine)?;
+        let found = suggest(&(Arc::new(program.clone()) as Arc<dyn Program>))?;
         let program = program.with_clauses(found.clauses.clone());
         let views = Machine::new(Arc::new(program.clone()))?.consistent().len();
         programs::register(Arc::new(program))?;
@@ -97,13 +101,15 @@ impl Code for PythonCode {
         memory: &mut CodeMemory<'_>,
         arguments: &[Node],
     ) -> Result<Outcome> {
-        let (accesses, outcome) = self.record(operation, memory, arguments).map_err(|error| {
-            let text = error.to_string();
-            self.raised.keep(error);
-            Error::Program(text)
-        })?;
-        for (site, kind, field, node, other) in accesses {
+        let (accesses, calls, outcome) =
+            self.record(operation, memory, arguments).map_err(|error| {
+                let text = error.to_string();
+                self.raised.keep(error);
+                Error::Program(text)
+            })?;
+        for (site, within, kind, field, node, other) in accesses {
             memory.at(site);
+            memory.within(calls.get(within).cloned().unwrap_or_default());
             match &*kind {
                 "load" => drop(memory.load(node, field)),
                 "store" => memory.store(node, field, other),
@@ -122,7 +128,7 @@ impl PythonCode {
         operation: usize,
         memory: &CodeMemory<'_>,
         arguments: &[Node],
-    ) -> PyResult<(Vec<Access>, Outcome)> {
+    ) -> PyResult<Recorded> {
         let (store, most): (&Store, usize) = (memory.before(), memory.left());
         let nodes = 0..store.len() as Node;
         let pointers: Vec<Vec<Option<Node>>> = (0..self.signature.pointers.len())
@@ -134,14 +140,14 @@ impl PythonCode {
         Python::attach(|py| {
             let given = (operation, arguments, pointers, bits, store.ranks(), most);
             let done = self.record.bind(py).call1(given)?;
-            let (accesses, (kind, value)): (Vec<Access>, (String, Option<Node>)) =
-                done.extract()?;
+            type Done = (Vec<Access>, Vec<Vec<(String, String)>>, (String, Option<Node>));
+            let (accesses, calls, (kind, value)): Done = done.extract()?;
             let outcome = match &*kind {
                 "answer" => Outcome::Answer(value == Some(1)),
                 "node" => Outcome::Node(value),
                 _ => Outcome::Done,
             };
-            Ok((accesses, outcome))
+            Ok((accesses, calls.into_iter().map(Calls::from).collect(), outcome))
         })
     }
 }

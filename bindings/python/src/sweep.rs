@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use pgn_lab::{Checkpoint, Experiments, Queue, collection::Estimate};
+use pgn_lab::{Checkpoint, Experiments, Queue};
 use pgn_runs::{Entry, EntryState, Summary, Sweep, Work, files};
 use pyo3::{
     exceptions::{PyRuntimeError, PyValueError},
@@ -22,7 +22,6 @@ struct Line<'a> {
     epoch: u64,
     epochs: u64,
     waits_for: Option<usize>,
-    estimated_seconds: Option<f64>,
 }
 
 /// The entries of a sweep, given as the text of its file, as a JSON list.
@@ -30,7 +29,6 @@ struct Line<'a> {
 pub fn sweep_list(py: Python<'_>, sweep: &str, out: PathBuf) -> PyResult<String> {
     let listed = py.detach(|| -> pgn_lab::Result<_> {
         let queue = queue(sweep, &out)?;
-        let estimate = Estimate::new(&queue);
         let line = |entry: &Entry| {
             let epochs = queue.epochs(entry)?;
             let state = queue.state(entry);
@@ -50,7 +48,6 @@ pub fn sweep_list(py: Python<'_>, sweep: &str, out: PathBuf) -> PyResult<String>
                 epoch,
                 epochs,
                 waits_for: queue.waits_for(entry).map(|teacher| teacher.index),
-                estimated_seconds: estimate.seconds(&queue, entry),
             };
             Ok(serde_json::json!(line))
         };

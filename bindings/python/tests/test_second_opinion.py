@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -49,6 +50,31 @@ def first(proof: Any, path: Path) -> str | None:
         return None
     assert "not proved: " in done.stderr, done.stderr
     return done.stderr.split("not proved: ")[1].split(":")[0]
+
+
+@pytest.mark.parametrize("name", ["dsu", "forest", "heap", "lct", "splay"])
+def test_both_judge_networks_alike(second: Any, name: str, tmp_path: Path) -> None:
+    """A weight grows until a decision is another one: both say so, and of the same row."""
+    run = tmp_path / "run"
+    pgn.machines.load(name).save(run)
+    subprocess.run([sys.executable, "-m", "pgn", "certify", str(run)], check=True, capture_output=True)
+    proof = run / "proof.safetensors"
+    assert second.decisions(proof) == {}
+    contents, mutant, rng = proof.read_bytes(), tmp_path / "mutant.safetensors", random.Random(4)
+    start = 8 + int.from_bytes(contents[:8], "little")
+    rejected = 0
+    for _ in range(6 if name == "splay" else 12):
+        place = start + 4 * rng.randrange((len(contents) - start) // 4)
+        (weight,) = struct.unpack("<f", contents[place : place + 4])
+        changed = struct.pack("<f", weight * rng.choice([-30.0, 30.0]))
+        mutant.write_bytes(contents[:place] + changed + contents[place + 4 :])
+        wrong = second.decisions(mutant)
+        command = [sys.executable, "-m", "pgn", "check", str(mutant)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode == 0) == (not wrong), (wrong, done.stderr)
+        assert not wrong or "not proved: arithmetic: " in done.stderr, done.stderr
+        rejected += bool(wrong)
+    assert rejected > 0
 
 
 @pytest.mark.parametrize(("name", "rows"), [("dsu", 99), ("forest", 99), ("heap", 99), ("lct", 6), ("splay", 6)])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,6 +156,18 @@ def test_somebody_elses_model_is_trained_on_the_files_and_scored(
     table = pgn.suite.table(tmp_path / "entries", nodes=50)
     assert f"| mine | {printed[1]['all']['f1']:.3f} |" in table and "**Answers**" in table
     assert program("benchmark", "table", tmp_path / "entries", "--nodes", "50") == table
+
+
+def test_a_model_in_pytorch_that_imports_nothing_of_ours(
+    folder: Path, program: Callable[..., str], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (TORCH=1)")
+    example = Path(__file__).parents[1] / "examples/benchmark_torch.py"
+    options = ["--tasks", "bst", "--epochs", "3", "--nodes", "20,50"]
+    subprocess.run([sys.executable, example, folder, tmp_path, *options], check=True, timeout=600)
+    files = sorted(tmp_path.glob("*.safetensors"))
+    for record in json.loads(program("benchmark", "score", *files, "--json")):
+        assert record["all"]["f1"] > record["all"]["f1_always_1"] + 0.02
 
 
 def _as_scikit_learn(scores: pgn.Scores, truth: Any, predicted: Any) -> None:

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
-use pgn_lab::{Error, collection::Spread};
+use pgn_lab::{Error, collection::Spread, machine::MachineRun};
 use pgn_runs::files;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,10 @@ pub struct Card {
     pub budget: String,
     /// Where the code is.
     pub code: String,
+    /// Of an entry that is proved: a built-in machine or a `proof.safetensors` in its folder for
+    /// each task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<String>,
 }
 
 /// A model in the leaderboard.
@@ -86,14 +90,17 @@ impl Entry {
         Ok(Entry { card, records })
     }
 
-    /// The entries in the folders of a folder, by supervision and name.
+    /// The entries in the folders of a folder, by supervision and name. Those that are said to be
+    /// proved have to be: a few seconds.
     pub fn load_all(folder: &Path) -> Result<Vec<Entry>> {
         let read = |cause| Error::from(pgn_runs::Error::io("read", folder)(cause));
         let mut entries = Vec::new();
         for inner in std::fs::read_dir(folder).map_err(read)? {
             let inner = inner.map_err(read)?.path();
             if inner.join("card.toml").exists() {
-                entries.push(Entry::load(&inner)?);
+                let entry = Entry::load(&inner)?;
+                entry.check_claim(&inner)?;
+                entries.push(entry);
             }
         }
         if entries.is_empty() {
@@ -101,6 +108,38 @@ impl Entry {
         }
         entries.sort_by_key(|entry: &Entry| (entry.card.supervision, entry.card.name.clone()));
         Ok(entries)
+    }
+
+    /// Has the checker verify the proofs of an entry that is said to be proved, one for each of its
+    /// tasks.
+    fn check_claim(&self, folder: &Path) -> Result<()> {
+        if self.card.claim != Claim::Proved {
+            return Ok(());
+        }
+        let mut proved = Vec::new();
+        for place in &self.card.proofs {
+            let path = folder.join(place);
+            let bytes = match path.is_file() {
+                true => files::read(&path)?,
+                false => MachineRun::built_in(place)?.proof(),
+            };
+            let report = pgn_check::check(&bytes).map_err(|refutation| {
+                Error::file(&path, format!("not proved: {}: {}", refutation.part, refutation.why))
+            })?;
+            proved.push(report.program);
+        }
+        let is_proved = |task: &str| {
+            proved
+                .iter()
+                .any(|program| program.strip_prefix(task).is_some_and(|v| v.starts_with(" (")))
+        };
+        match self.records.iter().find(|record| !is_proved(&record.task)) {
+            None => Ok(()),
+            Some(record) => Err(Error::file(
+                &folder.join("card.toml"),
+                format!("it claims to be proved, and no proof in `proofs` is of {}", record.task),
+            )),
+        }
     }
 
     fn at(&self, task: &str, nodes: usize) -> impl Iterator<Item = &Record> {
@@ -193,7 +232,11 @@ type Score = fn(&Record) -> Option<f64>;
 
 /// What the details have: a score, and that of the best rule without a model.
 const COLUMNS: [(&str, Score, Score); 6] = [
-    ("accuracy", |one| Some(one.all.scores.accuracy), |_| None),
+    (
+        "accuracy",
+        |one| Some(one.all.scores.accuracy),
+        |one| Some(one.all.scores.answers_1.max(1.0 - one.all.scores.answers_1)),
+    ),
     ("beyond counting", |one| Some(one.all.beyond_counting), |_| None),
     (
         "pointers",
@@ -209,7 +252,7 @@ const COLUMNS: [(&str, Score, Score); 6] = [
 fn details(text: &mut String, entries: &[Entry], tasks: &[&str], nodes: usize) {
     let _ = writeln!(
         text,
-        "\n## Details\n\nOf pointers and masks in brackets: the best rule without a model (pointing to \
+        "\n## Details\n\nIn brackets: the best rule without a model (always 0 or always 1; pointing to \
          itself, or no pointer moves; no node is visited).\n"
     );
     let first = ["claim", "task", "seeds", "F₁ of the worst seed", "first error"];

@@ -48,7 +48,7 @@ impl Data {
         Ok(Data { set: set.clone(), sequences })
     }
 
-    /// The same with masks and pointers, replayed where the file has none.
+    /// These data with masks and pointers, replayed where the file has none.
     pub fn full(self) -> Result<Data> {
         if self.set.is_full() {
             return Ok(self);

@@ -15,7 +15,7 @@ use crate::{Data, Predictions, Result, Set};
 
 /// What answers.
 pub enum Predictor {
-    /// The same answer always.
+    /// One answer, always.
     Always(bool),
     /// How often u and v were operated on before.
     Counting,

@@ -224,7 +224,22 @@ fn the_leaderboard_groups_by_supervision() {
     let counting = line("| counting |").trim_start_matches("| counting |").trim_end_matches(" |");
     assert_eq!(line("| counts |"), format!("| counts |{counting} ± 0.000 |"));
     assert!(text.contains("| machine | 50 |") && text.contains("| counts | – |"), "{text}");
-    assert!(text.contains("| machine | tested | dsu | 1 | 1.000 | none | 1.000 |"), "{text}");
+    assert!(text.contains("| machine | tested | dsu | 1 | 1.000 | none | 1.000 ("), "{text}");
+
+    // Whoever claims to be proved is asked for it.
+    let path = folder.path().join("machine/card.toml");
+    let card = fs::read_to_string(&path).unwrap().replace("tested", "proved");
+    fs::write(&path, &card).unwrap();
+    assert!(trouble(Entry::load_all(folder.path())).contains("no proof in `proofs` is of dsu"));
+    fs::write(&path, format!("{card}proofs = [\"heap\"]\n")).unwrap();
+    assert!(trouble(Entry::load_all(folder.path())).contains("no proof in `proofs` is of dsu"));
+    fs::write(&path, format!("{card}proofs = [\"mine\"]\n")).unwrap();
+    assert!(trouble(Entry::load_all(folder.path())).contains("mine"));
+    fs::write(&path, format!("{card}proofs = [\"dsu\"]\n")).unwrap();
+    assert_eq!(
+        table(&Entry::load_all(folder.path()).unwrap(), 50),
+        text.replace("tested | dsu | 1 |", "proved | dsu | 1 |")
+    );
 
     fs::write(folder.path().join("counts/card.toml"), "name = \"counts\"\n").unwrap();
     assert!(trouble(Entry::load_all(folder.path())).contains("missing field `supervision`"));

@@ -1,6 +1,6 @@
 //! The language of clauses, which `docs/machines.md` describes.
 
-use crate::proof::Signature;
+use crate::proof::{Operation, Signature};
 
 /// In some states, for all nodes, one of the literals holds.
 #[derive(Clone, Debug)]
@@ -74,6 +74,20 @@ impl Clause {
         self.literals.iter().flat_map(|literal| literal.atom.terms()).chain(effect)
     }
 
+    /// Whether both can apply where an operation ends: no field of the controller tells them apart.
+    pub fn meets(&self, other: &Clause) -> bool {
+        let apart = |one: &Literal, two: &Literal| match (&one.atom, &two.atom) {
+            (Atom::Control(a, these), Atom::Control(b, those)) => {
+                let given = !one.positive && !two.positive;
+                a == b && given && !these.iter().any(|value| those.contains(value))
+            }
+            _ => false,
+        };
+        let excluded =
+            self.literals.iter().any(|one| other.literals.iter().any(|two| apart(one, two)));
+        !excluded && self.states.iter().zip(&other.states).any(|(a, b)| *a && *b)
+    }
+
     /// Whether it speaks of neither registers nor fields of the controller.
     pub fn about_memory(&self) -> bool {
         let controls = self.literals.iter().any(|one| matches!(one.atom, Atom::Control(..)));
@@ -124,6 +138,29 @@ pub fn parse(signature: &Signature, texts: &[String]) -> Result<(Vec<Clause>, Or
         Some(clause) => Err(format!("`{}` needs an order: `acyclic …` or `tree …`", clause.text)),
         None => Ok((clauses, order)),
     }
+}
+
+/// What is known of the arguments of a call: nodes, for which the preconditions hold. These are
+/// looked up before the first step, so each is a field or a bit of an argument, or that two differ.
+pub fn of_arguments(signature: &Signature, operation: &Operation) -> Result<Vec<Clause>, String> {
+    let (mut known, _) = parse(signature, &operation.requires)?;
+    for clause in &known {
+        let argument = |term: Term| match term {
+            Term::Register(register) => operation.arguments.contains(&register),
+            other => other == Term::Nil,
+        };
+        let local =
+            |one: &Literal| matches!(one.atom, Atom::Equal(..) | Atom::Field(..) | Atom::Bit(..));
+        let single = clause.literals.len() == 1 && clause.literals.iter().all(local);
+        if !single || clause.effect.is_some() || !clause.terms().all(argument) {
+            return Err(format!("`{}` cannot be looked up when it is called", clause.text));
+        }
+    }
+    for &register in &operation.arguments {
+        let text = format!("{} != nil", signature.registers[register]);
+        known.extend(parse(signature, &[text])?.0);
+    }
+    Ok(known)
 }
 
 /// Without states, what is about memory holds always, and the rest while an operation runs.

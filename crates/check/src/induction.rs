@@ -54,7 +54,7 @@ pub fn check(
     let idle: Vec<&Clause> = world.idle().collect();
     counts.start += idle.len();
     start_memory(world, theories, &idle, broken)?;
-    for operation in &world.proof.signature.operations {
+    for (operation, given) in world.proof.signature.operations.iter().zip(&world.calls) {
         let names = &world.proof.signature;
         let mut view = View {
             state: operation.entry,
@@ -73,19 +73,37 @@ pub fn check(
             .iter()
             .filter(|goal| goal.states[operation.entry] && goal.effect.is_none())
             .collect();
-        let mut given = crate::clause::parse(names, &operation.requires)
-            .map_err(|why| world.refute("start", &why, &row.view))?
-            .0;
-        for &register in &operation.arguments {
-            let text = format!("{} != nil", names.registers[register]);
-            given.extend(
-                crate::clause::parse(names, &[text]).map_or(vec![], |(clauses, _)| clauses),
-            );
+        if !can_be_called(world, theories, &row.view, &operation.arguments, given) {
+            let why = format!("no memory and no arguments allow a call of {}", operation.name);
+            return Err(world.refute("start", &why, &row.view));
         }
         counts.start += goals.len();
-        prove(world, theories, World::IDLE, &row, &goals, &given, broken)?;
+        prove(world, theories, World::IDLE, &row, &goals, given, broken)?;
     }
     Ok(counts)
+}
+
+/// Whether preconditions exclude all calls, so that what is proved of them would mean nothing.
+fn can_be_called(
+    world: &World,
+    theories: &mut Theories,
+    view: &View,
+    arguments: &[usize],
+    given: &[Clause],
+) -> bool {
+    (0..=arguments.len()).any(|nodes| {
+        let theory = theories.of(world, World::IDLE, nodes);
+        let mark = theory.solver.mark();
+        theory.assume(view);
+        given.iter().for_each(|clause| theory.add_instances(clause));
+        for &register in arguments {
+            let places: Vec<Lit> = (0..nodes).map(|node| theory.register(register, node)).collect();
+            theory.solver.add(&places);
+        }
+        let possible = theory.solver.satisfiable();
+        theory.solver.back_to(mark);
+        possible
+    })
 }
 
 fn keep(world: &World, next: usize) -> Action {

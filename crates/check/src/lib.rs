@@ -147,6 +147,8 @@ struct World {
     proof: Proof,
     clauses: Vec<Clause>,
     order: Order,
+    /// By operation, what is known of its arguments.
+    calls: Vec<Vec<Clause>>,
     /// Whether anything is compared, and whether `~` is used.
     compares: bool,
     ghost: bool,
@@ -160,7 +162,8 @@ impl World {
     fn new(proof: Proof) -> Result<World, String> {
         let (clauses, order) = clause::parse(&proof.signature, &proof.clauses)?;
         let halts = |state: usize| proof.signature.states[state].halt.is_some();
-        for clause in clauses.iter().filter(|clause| clause.effect.is_some()) {
+        let effects = || clauses.iter().filter(|clause| clause.effect.is_some());
+        for clause in effects() {
             let controls = clause.literals.iter().all(|one| matches!(one.atom, Atom::Control(..)));
             let ends = (0..clause.states.len()).all(|state| !clause.states[state] || halts(state));
             if clause.variables > 0 || !controls || !ends {
@@ -169,14 +172,25 @@ impl World {
                     clause.text
                 ));
             }
+            // Each is computed from what was, so two at once would not add up.
+            let at_once = |other: &&Clause| !std::ptr::eq(*other, clause) && clause.meets(other);
+            if let Some(other) = effects().find(at_once) {
+                let both = (&clause.text, &other.text);
+                return Err(format!("`{}` and `{}` can happen at once", both.0, both.1));
+            }
         }
+        let calls = proof.signature.operations.iter().map(|operation| {
+            clause::of_arguments(&proof.signature, operation)
+                .map_err(|why| format!("operation `{}`: {why}", operation.name))
+        });
+        let calls = calls.collect::<Result<_, _>>()?;
         let uses = |what: fn(&Atom) -> bool| {
             clauses.iter().flat_map(|clause| &clause.literals).any(|literal| what(&literal.atom))
         };
         let ghost = uses(|atom| matches!(atom, Atom::Same(..)));
         let reads = proof.lenses.iter().flatten().any(|read| matches!(read, proof::Read::Less(..)));
         let compares = reads || uses(|atom| matches!(atom, Atom::Less(..)));
-        Ok(World { compares, ghost, clauses, order, proof })
+        Ok(World { compares, ghost, clauses, order, calls, proof })
     }
 
     /// What holds between operations: clauses about memory that hold wherever one ends.

@@ -134,6 +134,29 @@ impl Proof {
         if self.lenses.len() != names.states.len() {
             return Err("there is not one lens per state".to_owned());
         }
+        let Network { k, rounds, cap } = self.network;
+        if !(1..=1024).contains(&k) || rounds > 64 || !(0.0..f32::INFINITY).contains(&cap) {
+            return Err(format!("a network of k = {k}, rounds = {rounds} and cap = {cap}"));
+        }
+        for (lens, state) in self.lenses.iter().zip(&names.states) {
+            let mut slots = 0;
+            let fits = lens.iter().all(|read| match *read {
+                Read::Control(control) => control < names.controls.len(),
+                Read::Register(register) => {
+                    slots += 1;
+                    register < names.registers.len()
+                }
+                Read::Pointer(slot, field) => {
+                    slots += 1;
+                    slot < slots - 1 && field < names.pointers.len()
+                }
+                Read::Bit(slot, bit) => slot < slots && bit < names.bits.len(),
+                Read::Less(a, b) => a.max(b) < slots,
+            });
+            if !fits {
+                return Err(format!("the lens of `{}` reads what is not there", state.name));
+            }
+        }
         for operation in &names.operations {
             let register = |&register: &usize| register < names.registers.len();
             let control = |&(control, value): &(usize, usize)| {

@@ -10,7 +10,9 @@ pub struct Claims(String);
 
 impl Claims {
     pub fn of(world: &World) -> Claims {
-        let text = [order(world), keys(world), sets(world), answers(world), call(world)].concat();
+        let text =
+            [calls(world), order(world), keys(world), sets(world), answers(world), call(world)]
+                .concat();
         Claims(text)
     }
 
@@ -32,6 +34,21 @@ impl Claims {
             self.0
         )
     }
+}
+
+/// Which calls it is about.
+fn calls(world: &World) -> String {
+    let operations = world.proof.signature.operations.iter().filter(|one| !one.requires.is_empty());
+    let needs: Vec<String> = operations
+        .map(|one| {
+            let all: Vec<String> = one.requires.iter().map(|text| format!("`{text}`")).collect();
+            format!("{} needs {}", one.name, all.join(" and "))
+        })
+        .collect();
+    if needs.is_empty() {
+        return String::new();
+    }
+    format!(" This is about calls that meet their preconditions: {}.", needs.join("; "))
 }
 
 fn order(world: &World) -> String {

@@ -36,6 +36,9 @@ pub struct Args {
     /// Write all numbers to this JSON file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Overwrite --out if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Threads to use; the numbers are the same for any number [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -51,6 +54,9 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
         interrupt::leave_nothing()?;
+        if let Some(out) = &self.out {
+            output::check_new(out, self.force)?;
+        }
         let mut runs = find_runs(&self.runs)?;
         if !self.models.is_empty() {
             for model in &self.models {

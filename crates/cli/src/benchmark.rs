@@ -1,10 +1,19 @@
 //! `pgn benchmark`: data, predictions and scores for comparing any models.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Result;
-use pgn_benchmark::{Entry, Predictions, Predictor, SIZES, Set, make, score, table};
-use pgn_structures::Split;
+use anyhow::{Context, Result};
+use pgn_benchmark::{
+    Entry, Predictions, Predictor, Record, SIZES, Scored, Set, make, score, table,
+};
+use pgn_lab::{
+    Counting, TrivialRules,
+    evaluate::{Prediction, score_predictions},
+};
+use pgn_structures::{Dataset, Split, Task, files::TensorReader};
 
 use crate::{
     interrupt,
@@ -21,7 +30,8 @@ use crate::{
   pgn benchmark make data
   pgn benchmark make data --task dsu --text
   pgn benchmark predict counting --task dsu --out predictions
-  pgn benchmark score predictions/*.safetensors --out entries/counting/scores.json
+  pgn benchmark score predictions/*.safetensors --out scores.json
+  pgn benchmark score mine.safetensors --data test.safetensors
   pgn benchmark table entries > leaderboard.md")]
 pub struct Args {
     #[command(subcommand)]
@@ -65,6 +75,9 @@ enum Command {
         /// The files
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
+        /// The truth is in this data-set file of your own, of any task
+        #[arg(long, value_name = "FILE")]
+        data: Option<PathBuf>,
         /// Write all scores to this JSON file, as entries have it
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
@@ -108,11 +121,13 @@ impl Args {
                 }
                 pool(threads)?.install(|| predict(&what, &sets, &out))
             }
-            Command::Score { files, out, json } => {
-                let records = files
-                    .iter()
-                    .map(|path| score(path))
-                    .collect::<pgn_benchmark::Result<Vec<_>>>()?;
+            Command::Score { files, data, out, json } => {
+                let data = data.map(Dataset::load).transpose()?;
+                let one = |path: &PathBuf| match &data {
+                    Some(data) => score_on(data, path).with_context(|| path.display().to_string()),
+                    None => Ok(score(path)?),
+                };
+                let records = files.iter().map(one).collect::<Result<Vec<_>>>()?;
                 if let Some(out) = &out {
                     let lines = records.iter().map(serde_json::to_string);
                     let lines = lines.collect::<Result<Vec<_>, _>>()?.join(",\n");
@@ -122,14 +137,16 @@ impl Args {
                     return output::print_json(&records);
                 }
                 let mut text = String::from(
-                    "| task | n | seed | F₁ | always 1 | counting | accuracy | pointers | first error |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+                    "| task | n | seed | F₁ | always 1 | counting | accuracy | always 0 | always 1 | \
+                     pointers | all to self | never moved | first error |\n",
                 );
+                text += &("|".to_owned() + &" --- |".repeat(13) + "\n");
                 for one in &records {
                     let (scores, shown) = (&one.all.scores, |value: Option<f64>| {
                         value.map_or("–".to_owned(), |value| format!("{value:.3}"))
                     });
                     text += &format!(
-                        "| {} | {} | {} | {:.3} | {:.3} | {} | {:.3} | {} | {} |\n",
+                        "| {} | {} | {} | {:.3} | {:.3} | {} | {:.3} | {:.3} | {:.3} | {} | {} | {} | {} |\n",
                         one.task,
                         one.nodes,
                         one.seed,
@@ -137,7 +154,11 @@ impl Args {
                         scores.f1_always_1,
                         shown(one.all.counting_f1),
                         scores.accuracy,
+                        1.0 - scores.answers_1,
+                        scores.answers_1,
                         shown(scores.pointer_accuracy),
+                        shown(one.all.trivial.map(|rules| rules.point_to_self)),
+                        shown(one.all.trivial.map(|rules| rules.keep_pointers)),
                         one.all.first_error.map_or("none".to_owned(), |step| step.to_string()),
                     );
                 }
@@ -150,7 +171,7 @@ impl Args {
     }
 }
 
-fn predict(what: &[String], sets: &[Set], out: &std::path::Path) -> Result<()> {
+fn predict(what: &[String], sets: &[Set], out: &Path) -> Result<()> {
     for name in what {
         let predictor = Predictor::open(name)?;
         let mut written = 0;
@@ -167,4 +188,45 @@ fn predict(what: &[String], sets: &[Set], out: &std::path::Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Scores a predictions file on a data set of the user's own, whatever its task.
+fn score_on(data: &Dataset, file: &Path) -> Result<Record> {
+    let tensors = TensorReader::open(file)?;
+    let (steps, cells) = ([data.count(), data.ops], [data.count(), data.ops, data.nodes]);
+    let has = |name: &str| tensors.shape(name).is_some();
+    let ones = |all: Vec<f32>| all.iter().map(|&logit| u8::from(logit > 0.0)).collect::<Vec<_>>();
+    let answers: Vec<u8> = match has("answers") {
+        true => tensors.u8("answers", &steps)?,
+        false => ones(tensors.f32("query_logits", &steps)?),
+    };
+    let masks: Option<Vec<u8>> = match (has("masks"), has("mask_logits")) {
+        (true, _) => Some(tensors.u8("masks", &cells)?),
+        (_, true) => Some(ones(tensors.f32("mask_logits", &cells)?)),
+        _ => None,
+    };
+    let pointers = has("pointers").then(|| tensors.u32("pointers", &cells)).transpose()?;
+    let truth: Vec<_> = data.sequences().collect();
+    let (ops, all) = (data.ops, data.ops * data.nodes);
+    let predictions: Vec<Prediction<'_>> = (0..truth.len())
+        .map(|index| Prediction {
+            answers: &answers[index * ops..][..ops],
+            masks: masks.as_ref().map(|masks| &masks[index * all..][..all]),
+            pointers: pointers.as_ref().map(|pointers| &pointers[index * all..][..all]),
+        })
+        .collect();
+    let task = Task::named(&data.task)?;
+    let rule = task.is_built_in().then(|| Counting::of_seed(&task, data.seed)).transpose()?;
+    let scored = score_predictions(&truth, &predictions, rule.as_ref())?;
+    let has_nodes = masks.is_some() || pointers.is_some();
+    let trivial = has_nodes.then(|| TrivialRules::of(truth.iter().copied())).flatten();
+    Ok(Record {
+        task: data.task.clone(),
+        nodes: data.nodes,
+        seed: data.seed,
+        operations: truth.len() * ops,
+        seconds: None,
+        all: Scored { predictions: scored, trivial },
+        families: BTreeMap::new(),
+    })
 }

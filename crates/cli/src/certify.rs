@@ -17,7 +17,7 @@ use crate::{interrupt, listing, machine, output, threads::pool};
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn certify lct
-  pgn train --task lct --model pgn-machine --out runs/lct-machine && pgn certify runs/lct-machine
+  pgn train --task lct --model pgn-machine --out runs/lct-machine
   pgn certify runs/lct-machine --json
   pgn certify runs/mine --suggest           (clauses for a program of your own)")]
 pub struct Args {
@@ -71,7 +71,7 @@ impl Args {
 
 impl Args {
     fn suggest(&self, run: &MachineRun) -> Result<()> {
-        let found = pool(self.threads)?.install(|| suggest(run.machine()))?;
+        let found = pool(self.threads)?.install(|| suggest(run.machine().shared()))?;
         let clauses: String =
             found.clauses.iter().map(|clause| format!("{}\n", one_line(clause))).collect();
         output::print(&clauses)?;

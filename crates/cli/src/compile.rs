@@ -26,8 +26,8 @@ pub struct Args {
     /// compiles on its own)
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     emit: Emit,
-    /// Look at every micro-step whether the view is in the table, and stop if not; otherwise this
-    /// is left to the proof (pgn check)
+    /// Look at every micro-step whether the view is in the table, and stop if not; without this
+    /// flag it is left to the proof, if there is one (pgn certify)
     #[arg(long)]
     checked: bool,
     /// Where to write it [default: standard output]
@@ -53,7 +53,12 @@ impl Args {
             output::check_new(out, self.force)?;
         }
         let run = machine::open(&self.run)?;
-        let compiled = if self.checked { run.compile_checked()? } else { run.compile()? };
+        let compiled = run.compile(self.checked)?;
+        if !self.checked && !run.is_proved() {
+            output::remark(
+                "It is not proved, so the trees look whether every view is in the table (pgn certify).",
+            );
+        }
         let text = compiled.emit(match self.emit {
             Emit::Json => Format::Json,
             Emit::Dot => Format::Dot,

@@ -32,13 +32,14 @@ use crate::{
   pgn eval runs/forest-exact --nodes 1000000 --ops 100000 --count 1 --json
   pgn eval lct --nodes 1000000 --ops 1500000 --count 1 --mode compiled
   pgn eval runs/dsu-pgn --data test.safetensors --json
-  pgn eval runs/dsu-pgn --data ops.csv")]
+  pgn eval runs/dsu-pgn --operations mine.csv")]
 pub struct Args {
     /// The run directory, or a built-in machine: dsu, lct or forest
     #[arg(value_name = "DIR")]
     run: PathBuf,
-    /// Score on this data-set file, or CSV of operations; can be repeated
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["nodes", "ops", "count", "seed"])]
+    /// Score on this data-set file, or CSV of operations (`u,v` per line, a blank line between
+    /// sequences, a column for each length); can be repeated
+    #[arg(long, visible_alias = "operations", value_name = "FILE", conflicts_with_all = ["nodes", "ops", "count", "seed"])]
     data: Vec<PathBuf>,
     /// Nodes per sequence, one test set for each [default: those of the run, 20,50,100,200]
     #[arg(long, value_name = "N,...", value_delimiter = ',')]

@@ -22,14 +22,14 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   The paper's training set, then what is in it
-    pgn generate --task dsu --nodes 20 --count 70 --seed 0 --out train.safetensors
+    pgn generate --task dsu --nodes 20 --count 70 --out train.safetensors
     pgn generate --describe train.safetensors
 
-  35 test sequences on 100 nodes
-    pgn generate --task lct --nodes 100 --count 35 --split test --out test.safetensors
+  Test sequences on 100 nodes
+    pgn generate --task lct --nodes 100 --split test --out test.safetensors
 
-  The ground truth of operations of your own: `u,v` per line, a blank line between sequences
-    pgn generate --task dsu --ops mine.csv --out mine.safetensors")]
+  The ground truth of operations of your own
+    pgn generate --task dsu --operations mine.csv --out mine.safetensors")]
 pub struct Args {
     #[arg(
         long,
@@ -40,13 +40,17 @@ pub struct Args {
     task: Option<String>,
 
     /// Nodes per sequence, at least 2; with a CSV [default: one more than the largest operand]
-    #[arg(long, value_name = "N", required_unless_present_any = ["describe", "ops"])]
+    #[arg(long, value_name = "N", required_unless_present_any = ["describe", "ops", "operations"])]
     nodes: Option<usize>,
 
-    /// Operations per sequence [default: 1.5 × nodes, as in the paper]; or a CSV file with the
-    /// operations (several files: several times), then only priorities are sampled
-    #[arg(long, value_name = "T|FILE", visible_alias = "operations")]
+    /// Operations per sequence [default: 1.5 × nodes, as in the paper]
+    #[arg(long, value_name = "T")]
     ops: Vec<Ops>,
+
+    /// Take the operations from this CSV file instead, and sample only priorities: `u,v` per line,
+    /// a blank line between sequences; can be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ops", "count", "split"])]
+    operations: Vec<PathBuf>,
 
     /// How many sequences [default: 70]
     #[arg(long, value_name = "C")]
@@ -73,7 +77,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["task", "nodes", "ops", "count", "seed", "split", "out", "force"]
+        conflicts_with_all = ["task", "nodes", "ops", "operations", "count", "seed", "split", "out", "force"]
     )]
     describe: Option<PathBuf>,
 
@@ -110,7 +114,7 @@ impl Args {
         let name = user_structure::given(self.task.as_ref()).context("--task is missing")?;
         let task = Task::named(&name).map_err(output::misspelt)?;
         let ops = match &self.ops[..] {
-            [] => None,
+            [] if self.operations.is_empty() => None,
             [Ops::Count(ops)] => Some(*ops),
             files => return self.of_files(&task, files),
         };
@@ -136,12 +140,13 @@ impl Args {
                 Err(Usage("--ops is given twice; expected one number or files".into()))
             }
         };
-        let paths = files.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+        let mut paths = files.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+        paths.extend(self.operations.iter().cloned());
         Ok(Dataset::from_csv(&paths, task, self.nodes, self.seed)?.with_fields(task)?)
     }
 }
 
-/// How many operations, or which.
+/// How many operations, or which: older versions had files here too.
 #[derive(Clone)]
 enum Ops {
     Count(usize),

@@ -89,19 +89,24 @@ const LAST: usize = 900;
     after_help = "Start with `pgn demo` (a few seconds). `pgn COMMAND --help` has examples."
 )]
 struct Program {
-    /// A data structure or a machine's program of your own, a Python class; only in the `pgn` of
-    /// the Python package
-    #[arg(
-        long,
-        global = true,
-        value_name = "MODULE:CLASS",
-        hide_short_help = true,
-        display_order = LAST
-    )]
-    structure: Option<String>,
+    #[command(flatten)]
+    own: Own,
     #[command(subcommand)]
     command: Command,
 }
+
+/// What the commands that take a structure of the user's have in common.
+#[derive(clap::Args)]
+struct Own {
+    /// A data structure or a machine's program of your own, a Python class; only in the `pgn` of
+    /// the Python package
+    #[arg(long, value_name = "MODULE:CLASS", hide_short_help = true, display_order = LAST)]
+    structure: Option<String>,
+}
+
+/// The commands that work on the built-in structures only.
+const BUILT_IN_ONLY: [&str; 8] =
+    ["demo", "judge", "reproduce", "cluster", "figures", "benchmark", "bench", "completions"];
 
 /// Runs the program with the arguments of this process, and with these data structures beside the
 /// built-in ones: every command takes them by name.
@@ -137,12 +142,15 @@ pub fn run_with(
     args: impl IntoIterator<Item = OsString>,
     find: &dyn Fn(&str) -> anyhow::Result<OwnStructure>,
 ) -> u8 {
-    let parsed = command()
-        .try_get_matches_from(args)
-        .and_then(|found| <Program as clap::FromArgMatches>::from_arg_matches(&found));
+    let parsed = command().try_get_matches_from(args).and_then(|found| {
+        let program = <Program as clap::FromArgMatches>::from_arg_matches(&found)?;
+        let (_, inner) = found.subcommand().expect("a command is required");
+        let own = inner.try_get_one::<String>("structure").ok().flatten().cloned();
+        Ok((own.or(program.own.structure.clone()), program))
+    });
     match parsed {
-        Ok(program) => {
-            let found = program.structure.as_deref().map(find).transpose();
+        Ok((own, program)) => {
+            let found = own.as_deref().map(find).transpose();
             let done = found.and_then(|own| {
                 pgn_engine::SimdLevel::chosen()?;
                 own.map_or(Ok(()), user_structure::set)?;
@@ -162,7 +170,12 @@ pub fn run_with(
 /// The command line as data: what completions and the page of commands are made from.
 pub fn command() -> clap::Command {
     pgn_machines::programs::build_in_tasks(); // help texts list the tasks
-    <Program as clap::CommandFactory>::command().mut_subcommand("reproduce", reproduce::brief)
+    let mut program = <Program as clap::CommandFactory>::command();
+    let names: Vec<String> = program.get_subcommands().map(|one| one.get_name().into()).collect();
+    for name in names.iter().filter(|name| !BUILT_IN_ONLY.contains(&name.as_str())) {
+        program = program.mut_subcommand(name, <Own as clap::Args>::augment_args);
+    }
+    program.mut_arg("structure", |own| own.hide(true)).mut_subcommand("reproduce", reproduce::brief)
 }
 
 /// Makes `enum Command` and its dispatch from a list of `Name(module)`.

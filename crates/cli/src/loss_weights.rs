@@ -2,10 +2,18 @@
 
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use pgn_engine::Loss;
+use serde::{Serialize, Serializer};
 
 /// The weights that were given.
 #[derive(Clone, Debug, Default)]
 pub struct LossWeightArgs(pub Vec<(&'static Loss, f32)>);
+
+/// By the names of the losses, as in a config file.
+impl Serialize for LossWeightArgs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(loss, weight)| (loss.name, weight)))
+    }
+}
 
 impl Args for LossWeightArgs {
     fn augment_args(command: Command) -> Command {

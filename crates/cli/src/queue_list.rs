@@ -1,6 +1,6 @@
 //! A queue on the screen: every entry with its state.
 
-use pgn_lab::{Queue, collection::Estimate};
+use pgn_lab::Queue;
 use pgn_runs::{Entry, EntryState};
 use serde::Serialize;
 
@@ -19,20 +19,14 @@ pub struct Line<'a> {
     state: EntryState,
     /// The index of the unfinished entry that it depends on.
     waits_for: Option<usize>,
-    /// Seconds on one core that it takes from its beginning, about.
-    estimated_seconds: Option<f64>,
 }
 
 /// The entries in a state, or all.
 pub fn lines<'a>(queue: &'a Queue, wanted: Option<&str>) -> Vec<Line<'a>> {
-    let estimate = Estimate::new(queue);
     let line = |entry| Line {
         entry,
         state: queue.state(entry),
         waits_for: queue.waits_for(entry).map(|teacher| teacher.index),
-        estimated_seconds: estimate
-            .seconds(queue, entry)
-            .map(|seconds| (10.0 * seconds).round() / 10.0),
     };
     let is_wanted = |line: &Line<'_>| match wanted {
         None => true,
@@ -47,14 +41,13 @@ pub fn lines<'a>(queue: &'a Queue, wanted: Option<&str>) -> Vec<Line<'a>> {
 /// The entries as a table.
 pub fn render(lines: &[Line<'_>]) -> String {
     let mut text = format!(
-        "{:>5}  {:<5}  {:<11}  {:>4}  {:>7}  {:<22}  {:>7}  directory\n",
-        "index", "task", "model", "seed", "depends", "state", "about"
+        "{:>5}  {:<5}  {:<11}  {:>4}  {:>7}  {:<22}  directory\n",
+        "index", "task", "model", "seed", "depends", "state"
     );
-    for Line { entry, state, estimated_seconds, .. } in lines {
+    for Line { entry, state, .. } in lines {
         let depends = entry.depends_on.map_or("-".to_owned(), |index| index.to_string());
-        let about = estimated_seconds.map_or("-".to_owned(), time);
         text += &format!(
-            "{:>5}  {:<5}  {:<11}  {:>4}  {depends:>7}  {state:<22}  {about:>7}  {}\n",
+            "{:>5}  {:<5}  {:<11}  {:>4}  {depends:>7}  {state:<22}  {}\n",
             entry.index,
             entry.task,
             entry.model,
@@ -63,13 +56,4 @@ pub fn render(lines: &[Line<'_>]) -> String {
         );
     }
     text
-}
-
-/// Time in the largest unit that fits.
-fn time(seconds: f64) -> String {
-    match seconds {
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
 }

@@ -5,27 +5,21 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use pgn_engine::TestLayers;
+use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::{loss_weights::LossWeightArgs, test_layers, variants};
 
-/// How to train. Whatever is not given is the paper's protocol.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "How to train (the paper's protocol unless given)")]
+const HEADING: &str = "How to train (the paper's protocol unless given)";
+
+/// How to train. Whatever is not given is the paper's protocol; fields are named as in a config file.
+#[derive(Args, Clone, Debug, Serialize)]
+#[command(next_help_heading = HEADING)]
 pub struct RecipeArgs {
     /// Passes over the training sequences; 0 writes the initial model [default: 5000; 1500 for
     /// pgn-exact, 1600 steps for pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub epochs: Option<u64>,
-    /// Size of the nodes' latent vectors, k [default: 32]
-    #[arg(
-        long,
-        visible_alias = "k",
-        alias = "features",
-        value_name = "K",
-        allow_negative_numbers = true
-    )]
-    latents: Option<u32>,
     /// Adam's learning rate [default: 0.005; 0.003 for pgn-exact, 0.01 for pgn-machine]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
@@ -55,6 +49,29 @@ pub struct RecipeArgs {
     /// pgn-nm, pgn-exact and pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     patience: Option<u32>,
+    /// With --forcing own or free: probability that an operation is teacher-forced [default: 0]
+    #[arg(long, hide_short_help = true, value_name = "P", allow_negative_numbers = true)]
+    teacher_probability: Option<f64>,
+    /// --teacher-probability in the last epoch; linear in between [default: --teacher-probability]
+    #[arg(long, hide_short_help = true, value_name = "P", allow_negative_numbers = true)]
+    final_teacher_probability: Option<f64>,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    test: TestArgs,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// A TOML file with any of these settings, in the format of a run's config.toml; flags override
+    /// it
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+}
+
+/// The `[data]` table.
+#[derive(Args, Clone, Debug, Serialize)]
+#[command(next_help_heading = HEADING)]
+struct DataArgs {
     /// Training sequences [default: 70; 64 transitions for pgn-exact, 100 for pgn-machine]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     sequences: Option<u32>,
@@ -76,14 +93,40 @@ pub struct RecipeArgs {
     ops: Option<Vec<u32>>,
     /// Sample fresh training sequences every epoch
     #[arg(long, hide_short_help = true)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
+}
+
+/// The `[test]` table.
+#[derive(Args, Clone, Debug, Serialize)]
+#[command(next_help_heading = HEADING)]
+struct TestArgs {
     /// Nodes per test sequence, one test set for each [default: 20,50,100,200]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[serde(rename = "nodes")]
     test_nodes: Option<Vec<u32>>,
     /// Sequences in each test set [default: 35]
     #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true)]
+    #[serde(rename = "sequences")]
     test_sequences: Option<u32>,
+}
+
+/// The `[network]` table.
+#[derive(Args, Clone, Debug, Serialize)]
+#[command(next_help_heading = HEADING)]
+struct NetworkArgs {
+    /// Size of the nodes' latent vectors, k [default: 32]
+    #[arg(
+        long,
+        visible_alias = "k",
+        alias = "features",
+        value_name = "K",
+        allow_negative_numbers = true
+    )]
+    #[serde(rename = "k")]
+    latents: Option<u32>,
     #[command(flatten)]
+    #[serde(rename = "losses")]
     weights: LossWeightArgs,
     /// How many times each visited node counts in the mask loss [default: 3; 1 for pgn-exact]
     #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
@@ -92,12 +135,6 @@ pub struct RecipeArgs {
     /// masks (own), or its own with its own masks, as at test (free) [default: the model's]
     #[arg(long, hide_short_help = true, value_name = "WHOSE", value_parser = variants::of::<pgn_engine::Forcing>())]
     forcing: Option<String>,
-    /// With --forcing own or free: probability that an operation is teacher-forced [default: 0]
-    #[arg(long, hide_short_help = true, value_name = "P", allow_negative_numbers = true)]
-    teacher_probability: Option<f64>,
-    /// --teacher-probability in the last epoch; linear in between [default: --teacher-probability]
-    #[arg(long, hide_short_help = true, value_name = "P", allow_negative_numbers = true)]
-    final_teacher_probability: Option<f64>,
     /// What query and key read: h (equation 6) or [z ‖ h] (appendix A) [default: h]
     #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = variants::of::<pgn_engine::AttentionInput>())]
     attention_input: Option<String>,
@@ -119,6 +156,7 @@ pub struct RecipeArgs {
     test_layers: Option<TestLayers>,
     /// Compute pointers and masks with a second processor that has its own weights
     #[arg(long, hide_short_help = true)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pointer_processor: bool,
     /// Further pointer fields of the structure to learn, as in left,right for lct
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',')]
@@ -131,10 +169,6 @@ pub struct RecipeArgs {
     /// in PyTorch [default: lecun]
     #[arg(long, hide_short_help = true, value_name = "HOW", value_parser = variants::of::<pgn_engine::Initialisation>())]
     initialisation: Option<String>,
-    /// A TOML file with any of these settings, in the format of a run's config.toml; flags override
-    /// it
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
 }
 
 impl RecipeArgs {
@@ -159,47 +193,7 @@ impl RecipeArgs {
 
     /// The flags that were given, as settings.
     pub fn flags(&self) -> Table {
-        let mut flags = Flags::default();
-        flags.set("", "epochs", self.epochs.map(|n| n as i64));
-        flags.set("", "learning_rate", self.learning_rate);
-        flags.set("", "decay", self.decay.clone());
-        flags.set("", "final_fraction", self.final_fraction);
-        flags.set("", "clip", self.clip);
-        flags.set("", "batch", self.batch);
-        flags.set("", "evaluate_every", self.evaluate_every);
-        flags.set("", "keep_every", self.keep_every);
-        flags.set("", "patience", self.patience);
-        flags.set("", "teacher_probability", self.teacher_probability);
-        flags.set("", "final_teacher_probability", self.final_teacher_probability);
-        flags.set("data", "sequences", self.sequences);
-        flags.set("data", "validation_sequences", self.validation_sequences);
-        flags.set("data", "nodes", self.nodes.clone());
-        flags.set("data", "ops", self.ops.clone());
-        flags.set("data", "stream", self.stream.then_some(true));
-        flags.set("test", "nodes", self.test_nodes.clone());
-        flags.set("test", "sequences", self.test_sequences);
-        flags.set("network", "k", self.latents);
-        flags.set("network", "visited_weight", self.visited_weight);
-        flags.set("network", "forcing", self.forcing.clone());
-        flags.set("network", "attention_input", self.attention_input.clone());
-        flags.set("network", "candidates", self.candidates.clone());
-        flags.set("network", "message_aggregation", self.message_aggregation.clone());
-        flags.set("network", "readout_aggregation", self.readout_aggregation.clone());
-        flags.set("network", "layers", self.layers);
-        let test_layers = self.test_layers.and_then(|by| Value::try_from(by).ok());
-        flags.set("network", "test_layers", test_layers);
-        flags.set("network", "pointer_processor", self.pointer_processor.then_some(true));
-        flags.set("network", "pointer_types", self.pointer_types.clone());
-        flags.set("network", "input_graph", self.input_graph.clone());
-        flags.set("network", "initialisation", self.initialisation.clone());
-        let mut losses = Flags::default();
-        for (loss, weight) in &self.weights.0 {
-            losses.set("", loss.name, Some(*weight));
-        }
-        if !losses.0.is_empty() {
-            flags.set("network", "losses", Some(losses.0));
-        }
-        flags.0
+        Table::try_from(self).unwrap_or_else(|_| unreachable!("every flag has a TOML form"))
     }
 }
 

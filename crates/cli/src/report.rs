@@ -18,7 +18,8 @@ use crate::{interrupt, output, steps::Steps, threads::pool};
 Examples:
   pgn report runs/dsu-pgn --out report.html
   pgn report runs/paper --out report.html
-  pgn report results/paper --analyses results/paper/analyses.json --out report.html")]
+  pgn report results/paper --analyses results/paper/analyses.json \\
+    --out report.html")]
 pub struct Args {
     /// Run directories, or folders with finished runs in them
     #[arg(value_name = "RUNS", required = true)]

@@ -30,9 +30,9 @@ Examples:
   pgn reproduce
   pgn reproduce --full --out runs/paper
   pgn reproduce --full --out runs/paper --list --state todo
-  pgn reproduce --full --out runs/paper --only 17      (one entry, for a job array)
-  pgn reproduce --out runs/small --models pgn,gnn --tasks lct --seeds 0,1 --epochs 500
-  pgn reproduce --tables results/paper                 (tables of the finished runs)")]
+  pgn reproduce --full --out runs/paper --only 17   (one entry, for a job array)
+  pgn reproduce --out runs/small --models pgn,gnn --tasks lct --epochs 500
+  pgn reproduce --tables results/paper              (tables of the finished runs)")]
 pub struct Args {
     /// Everything: 10 models, 2 tasks, 5 seeds, 5,000 epochs
     #[arg(long)]

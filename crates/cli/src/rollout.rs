@@ -15,7 +15,7 @@ use crate::{
 
 /// Run a trained model on operations: step by step, or a whole data set to a file
 ///
-/// With --ops, prints each operation of a CSV file (`u,v` per line) with the model's answer and
+/// With --operations, prints each operation of a CSV file (`u,v` per line) with the model's answer and
 /// confidence, the true answer, the pointers that moved, and those that are wrong. With --data and
 /// --out, writes the logits of answers and masks and the pointers after every operation to a
 /// .safetensors file. The model reads its own masks and pointers, never the true ones.
@@ -23,14 +23,14 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   pgn rollout runs/dsu-pgn --data test.safetensors --out rollout.safetensors
-  pgn rollout runs/dsu-pgn --ops ops.csv
-  printf '0,1\\n1,2\\n0,2\\n' > ops.csv; pgn rollout runs/dsu-pgn --ops ops.csv --nodes 5")]
+  printf '0,1\\n1,2\\n0,2\\n' > mine.csv
+  pgn rollout runs/dsu-pgn --operations mine.csv --nodes 5")]
 pub struct Args {
     /// The run directory, or a built-in machine such as lct
     #[arg(value_name = "DIR")]
     run: PathBuf,
     /// Roll out every sequence of this data-set file, or CSV of operations
-    #[arg(long, value_name = "FILE", requires = "out", conflicts_with = "ops")]
+    #[arg(long, value_name = "FILE", requires = "out", conflicts_with = "operations")]
     data: Option<PathBuf>,
     /// Where to write the rollouts
     #[arg(long, value_name = "FILE", requires = "data")]
@@ -39,12 +39,12 @@ pub struct Args {
     #[arg(long, requires = "out")]
     force: bool,
     /// Show each operation of this CSV file, `u,v` per line
-    #[arg(long, value_name = "FILE")]
-    ops: Option<PathBuf>,
-    /// With --ops: number of nodes [default: one more than the largest operand]
-    #[arg(long, value_name = "N", requires = "ops")]
+    #[arg(long, alias = "ops", value_name = "FILE")]
+    operations: Option<PathBuf>,
+    /// With --operations: number of nodes [default: one more than the largest operand]
+    #[arg(long, value_name = "N", requires = "operations")]
     nodes: Option<usize>,
-    /// With --ops: seed of the nodes' priorities
+    /// With --operations: seed of the nodes' priorities
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
     /// Threads to use; the outcome is the same for any number [default: one per core]
@@ -53,18 +53,18 @@ pub struct Args {
     /// For machines: network, memoised, compiled or checked; the bytes are the same [default: memoised]
     #[arg(long, value_name = "MODE", value_parser = machine::mode)]
     mode: Option<Mode>,
-    /// With --ops: print JSON
-    #[arg(long, requires = "ops")]
+    /// With --operations: print JSON
+    #[arg(long, requires = "operations")]
     json: bool,
 }
 
 impl Args {
     /// Runs the subcommand.
     pub fn run(self) -> Result<()> {
-        if self.data.is_none() && self.ops.is_none() {
+        if self.data.is_none() && self.operations.is_none() {
             return Err(Usage(
-                "nothing to roll out; give --ops FILE (a CSV file of operations, printed step by \
-                 step) or --data FILE --out FILE (a data set)"
+                "nothing to roll out; give --operations FILE (a CSV of operations, printed step \
+                 by step) or --data FILE --out FILE (a data set)"
                     .into(),
             )
             .into());
@@ -87,7 +87,7 @@ impl Args {
             output::next(&format!("pgn eval {run} --data {data}"));
             return Ok(());
         }
-        let path = self.ops.as_ref().context("either --data or --ops is needed")?;
+        let path = self.operations.as_ref().context("either --data or --operations is needed")?;
         let task = run.task()?;
         let most = self.nodes.unwrap_or(Sampling::MAX_NODES);
         let operations = operations_from_csv(path, &task, most)?;

@@ -25,13 +25,16 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_long_help = "Examples:
   pgn train --task dsu --model pgn --seed 0 --out runs/dsu-pgn
-  pgn train --task lct --model gnn --epochs 500 --batch 14 --clip 0 --out runs/lct-gnn
-  pgn train --task dsu --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
-  pgn train --task dsu --initial runs/dsu-pgn --nodes 50 --epochs 100 --out runs/dsu-50
+  pgn train --task lct --model gnn --epochs 500 --batch 14 --out runs/lct-gnn
+  pgn train --model pgn-ptrs --teacher runs/dsu-pgn --out runs/dsu-pgn-ptrs
+  pgn train --initial runs/dsu-pgn --nodes 50 --epochs 100 --out runs/dsu-50
   pgn train --task forest --model pgn-exact --out runs/forest-exact
   pgn train --task lct --model pgn-machine --out runs/lct-machine
   pgn train --config runs/dsu-pgn/config.toml --seed 1 --out runs/dsu-pgn-1
-  pgn train --structure my_module:MyClass --out runs/mine    (the pgn of the Python package)")]
+  pgn train --operations mine.csv --nodes 20 --out runs/mine
+
+  A structure of your own, with the pgn of the Python package
+    pgn train --structure my_module:MyClass --out runs/mine")]
 pub struct Args {
     #[arg(
         long,
@@ -52,7 +55,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Train on this data-set file, or CSV of operations, instead of sampled sequences
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "operations", value_name = "FILE")]
     train: Option<PathBuf>,
     /// Validate on this data-set file or CSV instead of sampled sequences
     #[arg(long, value_name = "FILE")]

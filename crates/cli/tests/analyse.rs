@@ -59,7 +59,9 @@ fn from_runs_to_analyses_figures_and_a_report() {
     let some = stdout(here, "analyse grid/lct grid/lct/pgn/seed-0 --models pgn --json");
     let some: Analyses = serde_json::from_str(&some).unwrap();
     assert_eq!(some.runs, analyses.of("lct", "pgn").cloned().collect::<Vec<_>>());
-    stdout(here, "analyse grid --out made/analyses.json");
+    let again = refused(here, "analyse grid --out made/analyses.json");
+    assert!(again.ends_with("made/analyses.json already exists; use --force to overwrite it"));
+    stdout(here, "analyse grid --out made/analyses.json --force");
     assert!(fs::read(&path).unwrap() == bytes);
 
     fs::copy(here.join("grid/runs.json"), here.join("made/runs.json")).unwrap();
@@ -153,7 +155,7 @@ fn what_cannot_be_done_is_said_in_a_sentence_and_nothing_is_written() {
         ("analyse whole damaged --out out", "damaged/model.safetensors"),
         ("analyse whole --threads 0 --out out", "--threads is 0"),
         ("figures empty --out out", "empty has no analyses.json in it; pgn analyse makes one"),
-        ("figures bad --out out", "bad/analyses.json: not the JSON that was expected here"),
+        ("figures bad --out out", "bad/analyses.json: it is damaged, or was changed by hand"),
         ("report empty --out out", "empty has no finished run in it"),
         ("report whole damaged --out out", "damaged/model.safetensors"),
         ("report whole --analyses bad/analyses.json --out out", "bad/analyses.json"),

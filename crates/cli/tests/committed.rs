@@ -59,3 +59,22 @@ fn committed_results_have_a_version_and_checksums() {
     }
     assert!(found > 150, "{found}");
 }
+
+/// Other languages have lists of the built-in programs too.
+#[test]
+fn every_list_of_built_in_programs_has_all_of_them() {
+    for (file, before, after) in [
+        ("bindings/python/python/pgn/machines/__init__.py", "``\"", "\"``"),
+        ("bindings/python/python/pgn/_structure.py", "\"", "\","),
+        ("crates/viewer/web/src/pseudo-code.ts", " ", ": "),
+        ("bench/machines/seeds.toml", "\"", "\""),
+    ] {
+        let text = fs::read_to_string(repository().join(file)).unwrap();
+        for name in pgn_machines::programs::NAMES {
+            assert!(text.contains(&format!("{before}{name}{after}")), "{file}: {name}");
+        }
+    }
+    for name in pgn_machines::programs::NAMES {
+        assert!(repository().join("results/machines").join(name).is_dir(), "{name}");
+    }
+}

@@ -75,3 +75,37 @@ fn the_page_of_commands_has_every_command_and_fits_80_columns() {
     let pasted = |line: &&str| line.starts_with("  pgn ") || line.starts_with("The help of");
     assert!(wide.iter().all(pasted), "{wide:#?}");
 }
+
+fn commands_below(command: &clap::Command) -> Vec<clap::Command> {
+    let below = command.get_subcommands().flat_map(commands_below);
+    std::iter::once(command.clone()).chain(below).collect()
+}
+
+#[test]
+fn no_example_is_wrapped_in_a_terminal_of_80_columns() {
+    let mut examples = 0;
+    for command in commands_below(&pgn_cli::command()) {
+        let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        let lines = text.lines().filter(|line| line.starts_with("  "));
+        for line in lines {
+            examples += 1;
+            assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+        }
+    }
+    assert!(examples > 40, "{examples}");
+}
+
+#[test]
+fn a_structure_of_ones_own_is_offered_where_it_works() {
+    let offers = |name: &str| {
+        let mut program = pgn_cli::command();
+        let command = program.find_subcommand_mut(name).unwrap();
+        command.render_long_help().to_string().contains("--structure")
+    };
+    for name in ["train", "eval", "generate", "certify", "serve", "tasks"] {
+        assert!(offers(name), "{name}");
+    }
+    for name in ["judge", "figures", "benchmark", "bench", "demo", "reproduce"] {
+        assert!(!offers(name), "{name}");
+    }
+}

@@ -152,7 +152,10 @@ fn a_folder_of_runs_is_not_a_run() {
 
     let (code, text) = failed(here, "rollout runs/a");
     assert_eq!(code, Some(2));
-    assert!(text.contains("--ops FILE") && text.contains("--data FILE --out FILE"), "{text}");
+    assert!(
+        text.contains("--operations FILE") && text.contains("--data FILE --out FILE"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -109,3 +109,31 @@ fn the_story_follows_the_operations() {
     }
     assert!(!here.join("x.st").exists());
 }
+
+#[test]
+fn predictions_are_scored_on_a_data_set_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("mine.csv"), "0,1\n1,2\n\n2,3\n3,2\n").unwrap();
+    stdout(here, "generate --task dsu --operations mine.csv --out mine.safetensors");
+    stdout(here, "rollout dsu --data mine.safetensors --out predictions.safetensors");
+    let score = "benchmark score predictions.safetensors --data mine.safetensors";
+    let text = stdout(here, score);
+    assert!(text.starts_with("| task | n | seed | F₁ | always 1 |"), "{text}");
+    let row: Vec<&str> = text.lines().last().unwrap().split(" | ").collect();
+    assert_eq!(row[..4], ["| dsu", "4", "0", "1.000"], "{text}");
+    assert_eq!(row[6..9], ["1.000", "0.250", "0.750"], "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(here, &format!("{score} --json"))).unwrap();
+    assert_eq!(json[0]["all"]["pointer_accuracy"], 1.0);
+    // Sequences of different lengths are scored in a column each; a data set has one length.
+    fs::write(here.join("mixed.csv"), "0,1\n1,2\n\n2,3\n\n3,2\n0,2\n").unwrap();
+    let text = stdout(here, "eval dsu --operations mixed.csv");
+    assert!(text.lines().nth(1).unwrap().ends_with("n=4      n=4"), "{text}");
+    let generate = "generate --task dsu --operations mixed.csv --out mixed.safetensors";
+    assert!(refused(here, generate).contains("sequence 1 has 1 operations and sequence 0 has 2"));
+    stdout(here, "generate --task dsu --nodes 5 --count 2 --out other.safetensors");
+    let sentence =
+        common::refused(here, "benchmark score predictions.safetensors --data other.safetensors");
+    assert!(sentence.contains("predictions.safetensors"), "{sentence}");
+}

@@ -107,7 +107,8 @@ pub enum InputGraph {
     Edges,
     /// Messages along its edges, and from every node to itself, have a function of their own, and
     /// go into the update beside the others.
-    Head,
+    #[serde(rename = "head")]
+    Channel,
 }
 
 /// The most graphs that messages are sent along.
@@ -232,7 +233,7 @@ impl Config {
 
     /// How many graphs messages are sent along, each with a message function of its own.
     pub(crate) fn channels(&self) -> usize {
-        1 + self.pointer_types.len() + usize::from(self.input_graph == InputGraph::Head)
+        1 + self.pointer_types.len() + usize::from(self.input_graph == InputGraph::Channel)
     }
 
     /// How many pointers a node has.

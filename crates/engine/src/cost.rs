@@ -8,21 +8,18 @@
 use fearless_simd::prelude::*;
 use pgn_structures::Sequence;
 
-use crate::{Config, SimdLevel, processor::Design, simd::with_simd};
+use crate::{Config, SimdLevel, recurrent::cost::training_flop as recurrent, simd::with_simd};
 
 /// Floating-point operations of one forward and backward pass over a batch of teacher-forced
-/// sequences. Each processor counts its own.
+/// sequences, with the paper's processor; 0 for others, whose arithmetic is not counted.
 ///
 /// What a rollout needs depends on what the model does in it: [`State::flop`](crate::State::flop)
 /// tells it operation by operation.
 pub fn training_flop<'a>(config: &Config, batch: impl IntoIterator<Item = Sequence<'a>>) -> u64 {
-    let mut transitions = 0;
-    let one = |sequence: Sequence<'a>| {
-        let first = transitions;
-        transitions += sequence.ops();
-        (Design::of(config).training_flop)(config, sequence, first)
-    };
-    batch.into_iter().map(one).sum()
+    match config.iterated() {
+        Some(_) => 0,
+        None => batch.into_iter().map(|sequence| recurrent(config, sequence)).sum(),
+    }
 }
 
 /// The most multiply-adds one thread of this machine can do, measured: operations a second, two

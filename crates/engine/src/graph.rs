@@ -69,7 +69,7 @@ impl Neighbours {
         self.starts.truncate(n + 1);
     }
 
-    /// The lists of an input graph: both ends of every edge hear each other, and every node itself.
+    /// The lists of an input graph: both ends of every edge send to each other, and every node to itself.
     pub fn of_edges(nodes: usize, edges: &[Edge]) -> Neighbours {
         let mut lists: Vec<Vec<Node>> = (0..nodes as Node).map(|node| vec![node]).collect();
         for &Edge { u, v, .. } in edges {

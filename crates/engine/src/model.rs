@@ -135,11 +135,6 @@ impl Model {
         &self.parameters
     }
 
-    /// The instructions it computes with.
-    pub fn simd_level(&self) -> SimdLevel {
-        self.level
-    }
-
     pub(crate) fn processor(&self) -> &dyn Processor {
         &*self.processor
     }

@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use pgn_structures::{Edge, Node, Operation, Sequence, Transition};
+use pgn_structures::{Edge, Node, Operation, Transition};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Error, Example, Iterated, Losses, Parameters, SimdLevel, iterated, parameters::Shapes,
-    recurrent, state::VisibleState,
+    Config, Error, Example, Iterated, Losses, Parameters, SimdLevel, buffer_pool::BufferPool,
+    iterated, packing::sum_in_order, parameters::Shapes, recurrent, state::VisibleState,
 };
 
 /// How latents are computed from features, pointers and messages.
@@ -35,9 +35,6 @@ pub(crate) struct Design {
     pub tensors: fn(&Config) -> Shapes,
     /// Lays weights out for the kernels; the config is valid.
     pub build: fn(&Arc<Config>, SimdLevel, &Parameters) -> Arc<dyn Processor>,
-    /// Floating-point operations of a forward and a backward pass over a sequence, whose first
-    /// operation has this number in its batch.
-    pub training_flop: fn(&Config, Sequence<'_>, usize) -> u64,
 }
 
 impl Design {
@@ -47,6 +44,39 @@ impl Design {
             ProcessorKind::Recurrent | ProcessorKind::Memoryless => &recurrent::DESIGN,
             ProcessorKind::Iterated(_) => &iterated::DESIGN,
         }
+    }
+}
+
+/// A network: its weights laid out for the kernels, and buffers that training uses again.
+#[derive(Debug)]
+pub(crate) struct Network<W, T> {
+    pub config: Arc<Config>,
+    pub level: SimdLevel,
+    pub weights: W,
+    pub tapes: BufferPool<T>,
+    pub gradients: BufferPool<Vec<f32>>,
+}
+
+impl<W, T> Network<W, T> {
+    pub fn new(config: &Arc<Config>, level: SimdLevel, weights: W) -> Arc<Network<W, T>> {
+        let (tapes, gradients) = Default::default();
+        Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
+    }
+
+    /// Losses and gradients of a batch from those of its parts, in their order.
+    pub fn sum(
+        &self,
+        parameters: &Parameters,
+        parts: Vec<(Losses, Vec<f32>)>,
+        unpack: impl FnOnce(&[f32]) -> Parameters,
+    ) -> (Losses, Parameters) {
+        let mut losses = Losses::default();
+        let sum = sum_in_order(parts, &self.gradients, |part| losses.add(part, 1.0));
+        losses.weigh(&self.config);
+        let Some(sum) = sum else { return (losses, parameters.zeroed()) };
+        let gradients = unpack(&sum);
+        self.gradients.put_back(sum);
+        (losses, gradients)
     }
 }
 
@@ -151,8 +181,11 @@ pub(crate) trait ProcessorState: Debug + Send + Sync {
         None
     }
 
-    /// Floating-point operations that the last operation needed.
-    fn flop(&self, visible: &VisibleState) -> u64;
+    /// Floating-point operations that the last operation needed; 0 where they are not counted.
+    fn flop(&self, visible: &VisibleState) -> u64 {
+        let _ = visible;
+        0
+    }
 }
 
 impl Clone for Box<dyn ProcessorState> {

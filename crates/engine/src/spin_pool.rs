@@ -19,7 +19,7 @@ const GLANCE: u32 = 64;
 
 /// Runs `work` in the current rayon pool while up to `threads` of its threads stay awake for the
 /// parallel parts of it.
-pub fn awake<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+pub fn keep_awake<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     let over = &AtomicBool::new(false);
     rayon::scope(|scope| {
         let leader = rayon::current_thread_index();
@@ -84,7 +84,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let totals: Vec<u32> = pool.install(|| {
                 let leaders = (0..200).into_par_iter().with_max_len(1);
-                leaders.map(|i| awake(4, || total(i) + total(i))).collect()
+                leaders.map(|i| keep_awake(4, || total(i) + total(i))).collect()
             });
             let expected: Vec<u32> = (0..200).map(|i: u32| i * i.saturating_sub(1)).collect();
             assert_eq!(totals, expected);
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_panic_ends_the_watch() {
-        let result = catch_unwind(AssertUnwindSafe(|| awake(4, || panic!("on purpose"))));
+        let result = catch_unwind(AssertUnwindSafe(|| keep_awake(4, || panic!("on purpose"))));
         assert!(result.is_err());
-        assert_eq!(awake(4, || total(10)), 45);
+        assert_eq!(keep_awake(4, || total(10)), 45);
     }
 }

@@ -63,11 +63,11 @@ fn model(name: &str) -> Config {
         "pgn-typed" => typed(preset("pgn")),
         "pgn-free-typed" => typed(preset("pgn-free")),
         "pgn-edges" => graph(InputGraph::Edges, preset("pgn")),
-        "pgn-head" => graph(InputGraph::Head, preset("pgn")),
+        "pgn-head" => graph(InputGraph::Channel, preset("pgn")),
         "pgn-all" => {
             let config = Config { layers: 2, ..preset("pgn-asym-free") };
             let config = heard(Aggregation::Mean, read(Aggregation::Sum, config));
-            graph(InputGraph::Head, typed(apart(config)))
+            graph(InputGraph::Channel, typed(apart(config)))
         }
         _ => preset(name),
     }

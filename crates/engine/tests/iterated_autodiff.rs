@@ -60,8 +60,6 @@ fn losses_and_gradients_are_those_of_autograd() {
                 answer: answers[i],
                 mask: &masks[i * n..][..n],
                 after: &after[i * n..][..n],
-                fields_before: Default::default(),
-                fields_after: Default::default(),
             })
             .collect();
         let structure = Task::named(task).unwrap();

@@ -121,7 +121,7 @@ fn configs() {
             "pointers that are not sampled",
         ),
         (
-            Config { input_graph: InputGraph::Head, ..preset("gnn") },
+            Config { input_graph: InputGraph::Channel, ..preset("gnn") },
             "input_graph goes beside pointers",
         ),
         (Config { layers: 2, ..Config::preset("pgn-exact").unwrap() }, "an iterated one has steps"),

@@ -40,6 +40,9 @@ struct Progress {
     running_accuracy_bits: u32,
     taken: u64,
     best: Option<(u64, Evaluation)>,
+    /// Older checkpoints have none.
+    #[serde(default)]
+    reached: Option<u64>,
     seconds: f64,
     metrics_crc32c: u32,
 }
@@ -60,6 +63,7 @@ impl Checkpoint {
             running_accuracy_bits: trainer.running_accuracy.to_bits(),
             taken: *taken,
             best: self.best.as_ref().map(|best| (best.epoch, best.evaluation.clone())),
+            reached: self.best.as_ref().map(|best| best.reached),
             seconds: self.seconds,
             metrics_crc32c: self.metrics_crc32c,
         };
@@ -102,8 +106,10 @@ impl Checkpoint {
         };
         let [parameters, first_moment, second_moment, best] = tensors.map(tensor);
         let best = best?;
-        let best =
-            progress.best.map(|(epoch, evaluation)| Best { epoch, evaluation, parameters: best });
+        let best = progress.best.map(|(epoch, evaluation)| {
+            let reached = progress.reached.unwrap_or(epoch);
+            Best { epoch, reached, evaluation, parameters: best }
+        });
         let trainer = TrainerState {
             parameters: parameters?,
             first_moment: first_moment?,

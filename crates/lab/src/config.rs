@@ -161,12 +161,13 @@ impl<N: Network> ConfigOf<N> {
         let data_given = ["nodes", "ops", "sequences"].map(|key| given("data", key));
         settings.insert("task".into(), task_name.into());
 
-        let mut table = Table::try_from(&config).map_err(|e| Error::config(e.to_string()))?;
+        let mut table = Table::try_from(&config).map_err(|e| Error::config("", e.to_string()))?;
         let defaults = table.clone();
         overlay(&mut table, settings);
         config = table.try_into().map_err(|error: toml::de::Error| {
-            let what = settings::wrong(&error);
-            Error::config(in_another_table::<N>(defaults, &what).unwrap_or(what))
+            let (key, what) = settings::wrong(&error);
+            let elsewhere = in_another_table::<N>(defaults, &what);
+            Error::config(&key, elsewhere.unwrap_or(what))
         })?;
         if !ops_given {
             config.data.ops = config.data.nodes.iter().copied().map(Sampling::paper_ops).collect();
@@ -181,44 +182,56 @@ impl<N: Network> ConfigOf<N> {
 
     /// Whether every value makes sense.
     pub fn validate(&self) -> Result<()> {
-        let invalid = |what: String| Err(Error::config(what));
+        let invalid = |key: &str, what: String| Err(Error::config(key, what));
         // TOML's integers are signed.
         for (key, value) in [("seed", self.seed), ("epochs", self.epochs)] {
             if i64::try_from(value).is_err() {
-                return invalid(format!("{key} is {value}; expected at most {}", i64::MAX));
+                return invalid(key, format!("{key} is {value}; expected at most {}", i64::MAX));
             }
         }
         // What the engine computes with has 32 bits.
         let fits = |value: f64| value.is_finite() && (value as f32).is_finite();
         if !fits(self.learning_rate) || self.learning_rate as f32 <= 0.0 {
-            return invalid(format!(
-                "learning_rate is {}; expected a finite number > 0 (32-bit)",
-                self.learning_rate
-            ));
+            return invalid(
+                "learning_rate",
+                format!(
+                    "learning_rate is {}; expected a finite number > 0 (32-bit)",
+                    self.learning_rate
+                ),
+            );
         }
         if !(0.0..=1.0).contains(&self.final_fraction) {
-            return invalid(format!(
-                "final_fraction is {}; expected a number from 0 to 1",
-                self.final_fraction
-            ));
+            return invalid(
+                "final_fraction",
+                format!("final_fraction is {}; expected a number from 0 to 1", self.final_fraction),
+            );
         }
         if self.decay == Decay::Exponential && self.final_fraction == 0.0 {
-            return invalid("final_fraction is 0; exponential decay requires a number > 0".into());
+            return invalid(
+                "final_fraction",
+                "final_fraction is 0; exponential decay requires a number > 0".into(),
+            );
         }
         if !fits(self.clip) || self.clip < 0.0 || self.clip > 0.0 && self.clip as f32 == 0.0 {
-            return invalid(format!(
-                "clip is {}; expected a finite number > 0 (32-bit), or 0 for no clipping",
-                self.clip
-            ));
+            return invalid(
+                "clip",
+                format!(
+                    "clip is {}; expected a finite number > 0 (32-bit), or 0 for no clipping",
+                    self.clip
+                ),
+            );
         }
         if self.evaluate_every == 0 {
-            return invalid("evaluate_every is 0; expected at least 1".into());
+            return invalid("evaluate_every", "evaluate_every is 0; expected at least 1".into());
         }
         check_sizes("data", &self.data.nodes, &self.data.ops)?;
         if !self.test.nodes.is_empty() {
             check_sizes("test", &self.test.nodes, &self.test.ops)?;
             if self.test.sequences == 0 {
-                return invalid("test.sequences is 0; expected at least 1".into());
+                return invalid(
+                    "test.sequences",
+                    "test.sequences is 0; expected at least 1".into(),
+                );
             }
         }
         N::validate(self)
@@ -299,7 +312,7 @@ fn in_another_table<N: Network>(defaults: Table, what: &str) -> Option<String> {
             },
         );
         let tried: std::result::Result<ConfigOf<N>, _> = tried.try_into();
-        tried.map_or_else(|error| settings::unknown(&settings::wrong(&error)).is_none(), |_| true)
+        tried.map_or_else(|error| settings::unknown(&settings::wrong(&error).1).is_none(), |_| true)
     };
     let table = ["", "data", "test", "network"].into_iter().find(belongs)?;
     let place = match table {
@@ -329,7 +342,7 @@ pub fn located(error: Error, path: &Path, over: &Table) -> Error {
     use pgn_structures::Error as Structures;
     let what = error.to_string();
     let (key, what) = match &error {
-        Error::Runs(pgn_runs::Error::Config(what)) => (settings::first_key(what), what.clone()),
+        Error::Runs(pgn_runs::Error::Config { key, what }) => (key.clone(), what.clone()),
         // The network's own settings are named without their table.
         Error::Engine(Engine::InvalidConfig { key, what }) => {
             let colon = if what.starts_with(key) { "" } else { ": " };
@@ -348,7 +361,9 @@ fn name_in(settings: &Table, key: &str) -> Result<Option<String>> {
     match settings.get(key) {
         None => Ok(None),
         Some(Value::String(name)) => Ok(Some(name.clone())),
-        Some(other) => Err(Error::config(format!("{key} is {other}; expected a name in quotes"))),
+        Some(other) => {
+            Err(Error::config(key, format!("{key} is {other}; expected a name in quotes")))
+        }
     }
 }
 
@@ -419,25 +434,40 @@ fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 fn check_sizes(table: &str, nodes: &[usize], ops: &[usize]) -> Result<()> {
-    let invalid = |what: String| Err(Error::config(what));
+    let invalid = |key: &str, what: String| Err(Error::config(key, what));
     if nodes.is_empty() {
-        return invalid(format!("{table}.nodes is empty; expected at least one size"));
+        return invalid(
+            &format!("{table}.nodes"),
+            format!("{table}.nodes is empty; expected at least one size"),
+        );
     }
     if nodes.len() != ops.len() {
-        return invalid(format!(
-            "{table}.ops has {} entries; expected one for each of the {} in {table}.nodes",
-            ops.len(),
-            nodes.len()
-        ));
+        return invalid(
+            &format!("{table}.ops"),
+            format!(
+                "{table}.ops has {} entries; expected one for each of the {} in {table}.nodes",
+                ops.len(),
+                nodes.len()
+            ),
+        );
     }
     if let Some(n) = nodes.iter().find(|&&n| !(2..=1 << 24).contains(&n)) {
-        return invalid(format!("{table}.nodes holds {n}; expected from 2 to 16777216"));
+        return invalid(
+            &format!("{table}.nodes"),
+            format!("{table}.nodes holds {n}; expected from 2 to 16777216"),
+        );
     }
     if ops.contains(&0) {
-        return invalid(format!("{table}.ops holds 0; expected at least 1"));
+        return invalid(
+            &format!("{table}.ops"),
+            format!("{table}.ops holds 0; expected at least 1"),
+        );
     }
     if (1..nodes.len()).any(|i| nodes[..i].contains(&nodes[i])) {
-        return invalid(format!("{table}.nodes holds a size twice; expected each once"));
+        return invalid(
+            &format!("{table}.nodes"),
+            format!("{table}.nodes holds a size twice; expected each once"),
+        );
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use pgn_structures::{Dataset, Operation, Sampling, Sequence, Split, Task};
 
-use crate::{Result, Scores, evaluate::Tally};
+use crate::{Result, Scores, scores::Tally};
 
 /// How often a node was operated on before: never, once, or more often.
 const COUNTS: usize = 3;

@@ -66,15 +66,18 @@ impl Data {
             _ => PointerSource::None,
         };
         let reads_fields = !config.network.pointer_types.is_empty();
-        let known: Vec<&str> = task.schema().further().map(|(_, name)| name).collect();
+        let known: Vec<&str> = task.schema().extra().map(|(_, name)| name).collect();
         let types = &config.network.pointer_types;
         if let Some(name) = types.iter().find(|name| !known.contains(&name.as_str())) {
             let (task, known) = (task.name(), known.join(", "));
             let expected = if known.is_empty() { "none: it has one pointer" } else { &known };
-            return Err(Error::config(format!(
-                "network.pointer_types names `{name}`, which is no further pointer field of \
+            return Err(Error::config(
+                "network.pointer_types",
+                format!(
+                    "network.pointer_types names `{name}`, which is no further pointer field of \
                  `{task}`; expected {expected}"
-            )));
+                ),
+            ));
         }
         let reads_graphs = config.network.input_graph != InputGraph::None && task.has_input_graph();
         let (train, validation) = (Vec::new(), Vec::new());
@@ -166,6 +169,14 @@ impl Data {
             self.examples(Dataset::sample(&self.task, &sampling)?)
         };
         config.data.nodes.iter().zip(&config.data.ops).enumerate().map(of_size).collect()
+    }
+}
+
+/// The data sets of a file: of a CSV, one for each length of its sequences.
+pub(crate) fn data_sets(path: &Path, task: &Task) -> Result<Vec<Dataset>> {
+    match Dataset::is_csv(path) {
+        true => Ok(Dataset::sets_from_csv(&[path], task, None, 0)?),
+        false => Ok(vec![data_set(path, task)?]),
     }
 }
 

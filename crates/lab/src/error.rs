@@ -53,9 +53,9 @@ impl RunError for Error {
 }
 
 impl Error {
-    /// A setting with a value that makes no sense. The sentence begins with its key.
-    pub fn config(what: impl Into<String>) -> Error {
-        pgn_runs::Error::Config(what.into()).into()
+    /// A setting with a value that makes no sense, by its key.
+    pub fn config(key: &str, what: impl Into<String>) -> Error {
+        pgn_runs::Error::config(key, what).into()
     }
 
     /// A request that cannot be met as things stand.

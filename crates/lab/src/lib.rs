@@ -3,7 +3,6 @@
 //! | if you want … | look at |
 //! | --- | --- |
 //! | to train | [`RunConfig`], [`MachineConfig`], [`train`] |
-//! | to train something new | [`learner`] |
 //! | to know what is in a run directory | [`pgn_runs::files`], [`Results`] |
 //! | to use a trained model | [`Run`], or [`AnyRun`] where it may be a machine |
 //! | scores | [`Scores`], [`evaluate`] |
@@ -32,7 +31,7 @@ mod error;
 pub mod evaluate;
 mod examples;
 mod experiments;
-pub mod learner;
+mod learner;
 mod limits;
 pub mod machine;
 pub mod metrics;
@@ -44,24 +43,23 @@ mod scores;
 pub mod story;
 mod streams;
 mod teacher;
-mod test;
 mod train;
-mod trivial;
 pub mod verify;
 
 pub use checkpoint::Checkpoint;
 pub use config::{AnyConfig, ConfigOf, MachineConfig, RunConfig, located, read_settings};
-pub use counting::{Counted, Counting};
+pub use counting::Counting;
 pub use data::Data;
-pub use data_config::{DataConfig, TestConfig, Transitions};
+use data_config::{DataConfig, TestConfig, Transitions};
 pub use error::{Error, Result};
 pub use examples::Examples;
 pub use experiments::{Experiments, Queue};
+pub use learner::{Best, Evaluation, LearnerState};
 pub use limits::{MAX_THREADS, check_memory};
-pub use results::{Results, Timing, ViewCounts};
+use results::ViewCounts;
+pub use results::{Results, Timing};
 pub use run::{AnyRun, Run, TestSets, check_class, note_class};
 pub use schedule::Decay;
-pub use scores::{Scores, TestScores};
+pub use scores::{Scores, TestScores, TrivialRules};
 pub use teacher::Teacher;
 pub use train::{Outcome, Progress, Session, end, train};
-pub use trivial::TrivialRules;

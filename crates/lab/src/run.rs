@@ -14,12 +14,12 @@ use crate::{
     Data, Error, Examples, Result, Results, RunConfig, TestConfig, TestScores,
     analysis::{Analysis, analyse_model},
     collection::find_runs,
-    data::data_set,
+    data::{data_set, data_sets},
+    evaluate::{Player, counting},
     machine::{MachineRun, Mode},
     results::check_model,
-    rollouts::{RolloutArrays, RolloutOf, execution, rollouts},
+    rollouts::{RolloutArrays, RolloutOf, rollouts},
     story::{Step, story},
-    test::{test, test_set},
 };
 
 /// A run with its config, its model and what it is tested on.
@@ -205,8 +205,8 @@ impl Run {
     /// The scores on test sets: the run's own unless others are asked for.
     pub fn test(&self, sets: &TestSets, stop: Stop<'_>) -> Result<Vec<TestScores>> {
         let seed = sets.seed.unwrap_or(self.config.seed);
-        let sets = sets.of(&self.config.test)?;
-        test(&self.model, self.data()?, &sets, seed, stop)
+        let (sets, data) = (sets.of(&self.config.test)?, self.data()?);
+        Player::Model(&self.model).test(data.task(), Some(data), &sets, seed, stop)
     }
 
     /// The sequences of a data set, with all that the model reads on them. Of a structure that is
@@ -224,16 +224,9 @@ impl Run {
     /// The scores on a data set.
     pub fn evaluate(&self, set: Dataset, stop: Stop<'_>) -> Result<TestScores> {
         let examples = self.examples(set)?;
-        let rule = match &self.data {
-            Some(data) => data.counting(examples.set.seed)?,
-            None => None,
-        };
-        let mut scores = test_set(&self.model, &examples, rule.as_ref(), stop)?;
-        if self.config.network.iterated().is_some() {
-            let examples: Vec<_> = examples.examples().collect();
-            scores.execution = Some(execution(&self.model, &examples, stop)?);
-        }
-        Ok(scores)
+        let data = self.data.as_ref();
+        let rule = data.map(|data| counting(data.task(), examples.set.seed)).transpose()?.flatten();
+        Player::Model(&self.model).score_set(&examples, rule.as_ref(), stop)
     }
 
     /// Free rollouts of a data set, unless told to stop.
@@ -315,7 +308,8 @@ impl AnyRun {
         }
     }
 
-    /// The scores on data-set files.
+    /// The scores on data-set files, and on operations in CSV files: a set for each length of their
+    /// sequences.
     pub fn test_files(
         &self,
         paths: &[PathBuf],
@@ -323,11 +317,13 @@ impl AnyRun {
         stop: Stop<'_>,
     ) -> Result<Vec<TestScores>> {
         let task = self.task()?;
-        let one = |path: &PathBuf| match self {
-            AnyRun::Model(run) => run.evaluate(data_set(path, &task)?, stop),
-            AnyRun::Machine(run) => run.evaluate(&data_set(path, &task)?, mode, stop),
+        let one = |set: Dataset| match self {
+            AnyRun::Model(run) => run.evaluate(set, stop),
+            AnyRun::Machine(run) => run.evaluate(&set, mode, stop),
         };
-        paths.iter().map(one).collect()
+        let sets: Vec<_> =
+            paths.iter().map(|path| data_sets(path, &task)).collect::<Result<_>>()?;
+        sets.into_iter().flatten().map(one).collect()
     }
 
     /// Rolls out every sequence of a data-set file, and writes a rollout file: of a machine the

@@ -1,10 +1,6 @@
 //! How well a rollout answers: F₁ and its neighbours.
 
-use pgn_engine::{Rollout, left_alone};
-use pgn_structures::{Node, Sequence};
 use serde::{Deserialize, Serialize};
-
-use crate::TrivialRules;
 
 /// What a set of rollouts scored, over all steps of all sequences.
 ///
@@ -83,34 +79,45 @@ pub struct Execution {
     pub max_participants: usize,
 }
 
-/// Counts of right and wrong, added up over rollouts, that [`Scores`] are made of.
+/// How often three rules without a model are right on a test set, over all nodes and steps: what an
+/// accuracy must be compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrivialRules {
+    /// Masks: no node is ever visited.
+    pub never_visit: f64,
+    /// Pointers: every node points to itself, as at the start.
+    pub point_to_self: f64,
+    /// Pointers: none moves. The rule is told the true pointers before each operation.
+    pub keep_pointers: f64,
+}
+
+/// Counts of right and wrong that [`Scores`] are made of.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
-    true_positives: u64,
-    false_positives: u64,
-    false_negatives: u64,
-    true_negatives: u64,
+pub(crate) struct Tally {
+    /// By truth and answer.
+    answers: [[u64; 2]; 2],
     sequences: u64,
     sequences_right: u64,
     sequences_exact: u64,
-    pointers: Hits,
-    masks: Hits,
+    pub pointers: Hits,
+    pub masks: Hits,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hits {
     pub right: u64,
     pub of: u64,
 }
 
 impl Hits {
-    /// Compares guesses with the truth; how many are wrong.
-    pub fn add<T: PartialEq>(&mut self, guesses: impl Iterator<Item = T>, truth: &[T]) -> u64 {
-        let right = guesses.zip(truth).filter(|(guess, truth)| guess == *truth).count() as u64;
-        let of = truth.len() as u64;
+    /// Adds so many right ones of so many.
+    pub fn count(&mut self, right: u64, of: u64) {
+        self.join(Hits { right, of });
+    }
+
+    pub fn join(&mut self, Hits { right, of }: Hits) {
         self.right += right;
         self.of += of;
-        of - right
     }
 
     pub fn share(&self) -> Option<f64> {
@@ -119,91 +126,40 @@ impl Hits {
 }
 
 impl Tally {
-    /// Compares one rollout with its sequence's truth. A logit above 0 is a 1 (equation 5 for
-    /// masks).
-    pub fn add(&mut self, truth: Sequence<'_>, rollout: &Rollout) {
-        let n = truth.nodes();
-        let (mut all_right, mut exact) = (true, rollout.pointers.is_some());
-        for (t, &logit) in rollout.query_logits.iter().enumerate() {
-            let pointers = rollout.pointers.as_ref().map(|pointers| &pointers[t * n..][..n]);
-            let masks = rollout.mask_logits.as_ref().map(|masks| &masks[t * n..][..n]);
-            let (right, same) = self.step(truth, t, logit, pointers, masks);
-            all_right &= right;
-            exact &= same;
-        }
-        self.end(all_right, all_right && exact);
-    }
-
-    /// Compares one step of a rollout: whether the answer is right, and whether all pointers are
-    /// the truth's (where the model has none, they are).
-    pub(crate) fn step(
-        &mut self,
-        truth: Sequence<'_>,
-        t: usize,
-        logit: f32,
-        pointers: Option<&[Node]>,
-        mask_logits: Option<&[f32]>,
-    ) -> (bool, bool) {
-        let right = self.answer(logit > 0.0, truth.answers[t] == 1);
-        if let Some(masks) = mask_logits {
-            self.masks.add(masks.iter().map(|&logit| u8::from(left_alone(logit))), truth.mask(t));
-        }
-        let Some(pointers) = pointers else { return (right, true) };
-        let wrong = self.pointers.add(pointers.iter().copied(), truth.pointers_after(t));
-        (right, wrong == 0)
-    }
-
     /// Counts one answer; whether it was right.
-    pub(crate) fn answer(&mut self, guess: bool, truth: bool) -> bool {
-        match (guess, truth) {
-            (true, true) => self.true_positives += 1,
-            (true, false) => self.false_positives += 1,
-            (false, true) => self.false_negatives += 1,
-            (false, false) => self.true_negatives += 1,
-        }
+    pub fn answer(&mut self, guess: bool, truth: bool) -> bool {
+        self.answers[usize::from(truth)][usize::from(guess)] += 1;
         guess == truth
     }
 
     /// Counts a sequence: whether all answers were right, and all pointers too.
-    pub(crate) fn end(&mut self, all_right: bool, exact: bool) {
+    pub fn end(&mut self, all_right: bool, exact: bool) {
         self.sequences += 1;
         self.sequences_right += u64::from(all_right);
         self.sequences_exact += u64::from(exact);
     }
 
-    /// Counts pointers and masks.
-    pub(crate) fn hits(&mut self) -> (&mut Hits, &mut Hits) {
-        (&mut self.pointers, &mut self.masks)
-    }
-
     /// Adds up with another's counts.
     pub fn join(&mut self, other: &Tally) {
-        for (mine, theirs) in [
-            (&mut self.true_positives, other.true_positives),
-            (&mut self.false_positives, other.false_positives),
-            (&mut self.false_negatives, other.false_negatives),
-            (&mut self.true_negatives, other.true_negatives),
-            (&mut self.sequences, other.sequences),
-            (&mut self.sequences_right, other.sequences_right),
-            (&mut self.sequences_exact, other.sequences_exact),
-            (&mut self.pointers.right, other.pointers.right),
-            (&mut self.pointers.of, other.pointers.of),
-            (&mut self.masks.right, other.masks.right),
-            (&mut self.masks.of, other.masks.of),
-        ] {
-            *mine += theirs;
-        }
+        let mine = self.answers.as_flattened_mut().iter_mut();
+        mine.zip(other.answers.as_flattened()).for_each(|(mine, theirs)| *mine += theirs);
+        self.sequences += other.sequences;
+        self.sequences_right += other.sequences_right;
+        self.sequences_exact += other.sequences_exact;
+        self.pointers.join(other.pointers);
+        self.masks.join(other.masks);
     }
 
     /// The scores so far.
     pub fn scores(&self) -> Scores {
-        let positives = self.true_positives + self.false_negatives;
-        let answers = positives + self.false_positives + self.true_negatives;
+        let [[true_negatives, false_positives], [false_negatives, true_positives]] = self.answers;
+        let positives = true_positives + false_negatives;
+        let answers = positives + false_positives + true_negatives;
         Scores {
-            f1: f1(self.true_positives, self.false_positives, self.false_negatives),
-            precision: ratio(self.true_positives, self.true_positives + self.false_positives),
-            recall: ratio(self.true_positives, positives),
-            accuracy: ratio(self.true_positives + self.true_negatives, answers),
+            f1: f1(true_positives, false_positives, false_negatives),
+            precision: ratio(true_positives, true_positives + false_positives),
+            recall: ratio(true_positives, positives),
+            accuracy: ratio(true_positives + true_negatives, answers),
             sequences_right: ratio(self.sequences_right, self.sequences),
             sequences_exact: (self.pointers.of > 0)
                 .then(|| ratio(self.sequences_exact, self.sequences)),

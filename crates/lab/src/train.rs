@@ -124,9 +124,10 @@ fn begin<'a, N: Network>(
     config.validate()?;
     if let Some(task) = session.task.as_ref().filter(|task| task.name() != config.task) {
         let (expected, found) = (&config.task, task.name());
-        return Err(Error::config(format!(
-            "task is {expected}, but the structure to train on is {found}"
-        )));
+        return Err(Error::config(
+            "task",
+            format!("task is {expected}, but the structure to train on is {found}"),
+        ));
     }
     N::check_memory(config)?;
     let given = session
@@ -324,7 +325,7 @@ impl<'a, N: Network> Training<'a, N> {
         self.finish(session.stop)
     }
 
-    /// Whether the best epoch is too long ago. A model that never answers 1 has not begun to learn:
+    /// Whether the best score was reached too long ago. A model that never answers 1 has not begun to learn:
     /// it may take hundreds of epochs, so they do not count.
     fn out_of_patience(&self) -> bool {
         let best = self.best.as_ref();
@@ -332,7 +333,7 @@ impl<'a, N: Network> Training<'a, N> {
         if validation.is_some_and(|scores| scores.f1 == 0.0) {
             return false;
         }
-        let since = self.epoch - best.map_or(0, |best| best.epoch);
+        let since = self.epoch - best.map_or(0, |best| best.reached);
         self.config.patience > 0 && since >= self.config.patience
     }
 
@@ -342,8 +343,11 @@ impl<'a, N: Network> Training<'a, N> {
         let best = self.best.as_ref();
         if best.is_none_or(|best| self.learner.improves(&evaluation, &best.evaluation)) {
             let parameters = self.learner.parameters().clone();
-            self.best =
-                Some(Best { epoch: self.epoch, evaluation: evaluation.clone(), parameters });
+            let epoch = self.epoch;
+            let reached = best
+                .filter(|best| best.evaluation.score() == evaluation.score())
+                .map_or(epoch, |best| best.reached);
+            self.best = Some(Best { epoch, reached, evaluation: evaluation.clone(), parameters });
         }
         let Evaluation { validation, views } = evaluation.clone();
         let metrics = Metrics { epoch: self.epoch, learning_rate, losses, validation, views };
@@ -367,7 +371,7 @@ impl<'a, N: Network> Training<'a, N> {
     /// Leaves the best model so far in place of the one that training would have ended with: the
     /// same command would diverge again.
     fn give_up(&self, why: String) -> Result<Outcome> {
-        let Some(Best { epoch, evaluation, parameters }) = &self.best else {
+        let Some(Best { epoch, evaluation, parameters, .. }) = &self.best else {
             return Err(Error::request(format!("{why}; no epoch before was evaluated")));
         };
         self.run.place(files::MODEL, |path| Result::Ok(parameters.save(path)?))?;
@@ -416,6 +420,7 @@ impl<'a, N: Network> Training<'a, N> {
             // Nothing was evaluated: the latest weights are all there is.
             None => Best {
                 epoch: self.epoch,
+                reached: self.epoch,
                 evaluation: self.learner.evaluate()?,
                 parameters: self.learner.parameters().clone(),
             },

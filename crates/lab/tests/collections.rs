@@ -1,12 +1,12 @@
-//! Many runs: gathered, grouped, estimated.
+//! Many runs: gathered and grouped.
 
 use std::path::PathBuf;
 
 use pgn_lab::{
     Result, Results, RunConfig, TestScores,
-    collection::{Collection, Estimate, chosen, groups},
+    collection::{Collection, chosen, groups},
 };
-use pgn_runs::{Sweep, files};
+use pgn_runs::files;
 
 fn run(model: &str, seed: u64, epochs: u64, departures: &[(&str, &str)]) -> Results {
     let pair = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
@@ -85,18 +85,4 @@ fn counting_is_what_results_have() {
     let runs = gathered(&[results(0, vec![known])]).unwrap();
     assert_eq!(runs.counting("dsu", 8).unwrap().mean, 0.125);
     assert_eq!(gathered(&[results(0, vec![set(8)])]).unwrap().counting("dsu", 8), None);
-}
-
-#[test]
-fn estimates_grow_with_the_work_and_cover_students() {
-    let text = "[sweep]\ntask = ['dsu']\nmodel = ['pgn', 'pgn-ptrs']\nepochs = [100, 200]\n";
-    let queue =
-        Sweep::parse(text).unwrap().queue(pgn_lab::Experiments, "nowhere".as_ref()).unwrap();
-    let estimate = Estimate::new(&queue);
-    let seconds: Vec<f64> =
-        queue.entries().iter().map(|entry| estimate.seconds(&queue, entry).unwrap()).collect();
-    assert_eq!(seconds.len(), 4);
-    assert!((seconds[2] / seconds[0] - 2.0).abs() < 1e-9, "{seconds:?}");
-    assert_eq!(seconds[0], seconds[1]);
-    assert!((1.0..10.0).contains(&seconds[0]), "{seconds:?}");
 }

@@ -4,8 +4,8 @@
 use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 
 use pgn_lab::{
-    Outcome, Results, Run, RunConfig, Session, TestConfig,
-    evaluate::{evaluate_set, evaluate_streams},
+    Outcome, Results, Run, RunConfig, Session,
+    evaluate::{evaluate_set, evaluate_stream},
     train,
     verify::verify_all,
 };
@@ -71,18 +71,12 @@ fn streams_score_as_data_sets_do() {
         let run = Run::load(dir.path()).unwrap();
         let model = run.model();
         let task = Task::named(task).unwrap();
-        let test = TestConfig { nodes: vec![9, 25], ops: vec![13, 40], sequences: 6 };
-        for streamed in evaluate_streams(model, &task, &test, 3, Stop::NEVER).unwrap() {
-            let sampling = Sampling {
-                nodes: streamed.nodes,
-                ops: streamed.ops,
-                count: 6,
-                seed: 3,
-                split: Split::Test,
-            };
+        for (nodes, ops) in [(9, 13), (25, 40)] {
+            let sampling = Sampling { nodes, ops, count: 6, seed: 3, split: Split::Test };
+            let streamed = evaluate_stream(model, &task, &sampling, Stop::NEVER).unwrap();
             let set = Dataset::sample(&task, &sampling).unwrap();
             let from_set = evaluate_set(model, &set.into(), Stop::NEVER).unwrap();
-            assert_eq!(streamed.scores, from_set.scores);
+            assert_eq!(streamed, from_set);
             let exact = streamed.scores.sequences_exact.unwrap();
             let execution = streamed.execution.unwrap();
             assert_eq!(execution.first_error.is_none(), exact == 1.0);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgn_lab::machine::suggest;
 use pgn_machines::infer::{Code, CodeMemory, Inference};
-use pgn_machines::{Machine, Outcome, Result, Signature, Trial};
+use pgn_machines::{Machine, Outcome, Program, Result, Signature, Trial, reclaused};
 
 type Node = u32;
 
@@ -57,10 +57,10 @@ fn a_union_find_is_proved() {
     let learned = Inference::default().infer(&code, &mut |_| {}).unwrap();
     let (states, _) = learned.program.size();
     assert!(states < 8, "fewer than the eight of the hand-written program: {states}");
-    let machine = Machine::new(Arc::new(learned.program)).unwrap();
-    let found = suggest(&machine).unwrap();
+    let program: Arc<dyn Program> = Arc::new(learned.program);
+    let found = suggest(&program).unwrap();
     assert!(found.refutation.is_none(), "{found:?}");
-    let machine = machine.with_clauses(found.clauses).unwrap();
+    let machine = Machine::new(reclaused(&program, found.clauses)).unwrap();
     assert!(machine.consistent().len() < 60);
     machine.test_assumptions(Trial { sequences: 20, nodes: 9, operations: 60, seed: 3 }).unwrap();
 }

@@ -8,7 +8,7 @@ use std::{
 
 use pgn_engine::MachineNet;
 use pgn_lab::{
-    AnyRun, MachineConfig, Outcome, Progress, Results, Session,
+    AnyRun, Counting, MachineConfig, Outcome, Progress, Results, Session, TestSets, TrivialRules,
     machine::{MACHINE_MODEL, MachineRun, Mode},
 };
 use pgn_runs::Stop;
@@ -79,7 +79,7 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
     finished(train(&config("dsu"), &dir, None));
     let run = MachineRun::load(&dir).unwrap();
     assert!(run.certify_in(&dir).unwrap().certificate.certified);
-    MachineRun::load(&dir).unwrap().compile().unwrap();
+    MachineRun::load(&dir).unwrap().compile(false).unwrap();
 
     // One weight of the logits of the next state.
     let mut parameters = run.net().parameters().clone();
@@ -94,7 +94,7 @@ fn a_damaged_model_is_not_certified_and_not_compiled() {
     // Without the results, which know the model's checksum, the network is compared anew.
     std::fs::remove_file(dir.join("results.json")).unwrap();
     let run = MachineRun::load(&dir).unwrap();
-    assert!(run.compile().err().unwrap().to_string().contains("differs from its program on"));
+    assert!(run.compile(false).err().unwrap().to_string().contains("differs from its program on"));
     let certificate = run.certify_in(&dir).unwrap().certificate;
     assert!(!certificate.certified && certificate.right < certificate.views);
     let failure = &certificate.failures[0];
@@ -162,4 +162,34 @@ fn settings_are_checked() {
         let error = resolve(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+/// A machine's test shows what its scores are worth, as every model's does.
+#[test]
+fn scores_of_machines_have_baselines() {
+    let run = MachineRun::built_in("lct").unwrap();
+    let sets = TestSets { nodes: Some(vec![20]), count: Some(3), ..TestSets::default() };
+    let streamed = run.test(&sets, Mode::Memoised, Stop::NEVER).unwrap().remove(0);
+    let sampling =
+        Sampling { count: 3, seed: run.config().seed, split: Split::Test, ..Sampling::paper(20) };
+    let task = run.task().unwrap();
+    let set = Dataset::sample(&task, &sampling).unwrap();
+    assert_eq!(streamed, run.evaluate(&set, Mode::Memoised, Stop::NEVER).unwrap());
+    let rule = Counting::of_seed(&task, run.config().seed).unwrap();
+    assert_eq!(streamed.counting_f1, Some(rule.scores(set.sequences()).f1));
+    assert_eq!(streamed.trivial, TrivialRules::of(set.sequences()));
+    let trivial = streamed.trivial.unwrap();
+    // Counted by hand.
+    let share = |right: usize| right as f64 / set.pointers.len() as f64;
+    let unvisited = set.masks.iter().filter(|&&mask| mask == 1).count();
+    let to_self = set.pointers.iter().enumerate().filter(|&(at, &to)| at % 20 == to as usize);
+    let kept = set.sequences().map(|sequence| {
+        let start: Vec<u32> = (0..20).collect();
+        let before = (0..sequence.ops())
+            .flat_map(|t| if t == 0 { &start[..] } else { sequence.pointers_after(t - 1) });
+        before.zip(sequence.pointers).filter(|(before, after)| before == after).count()
+    });
+    assert_eq!(trivial.never_visit, share(unvisited));
+    assert_eq!(trivial.point_to_self, share(to_self.count()));
+    assert_eq!(trivial.keep_pointers, share(kept.sum()));
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use pgn_engine::{Config, Example, Model};
 use pgn_lab::{
     Data, RunConfig,
-    evaluate::evaluate_stream,
-    rollouts::{execution, rollouts},
+    evaluate::{evaluate_set, evaluate_stream},
+    rollouts::rollouts,
 };
 use pgn_runs::Stop;
 use pgn_structures::{Dataset, Sampling, Split, Task};
@@ -28,17 +28,17 @@ fn the_same_as_without_a_flag_and_an_end_with_it() {
     let flag = AtomicBool::new(true);
     let stopped = rollouts(&model, &examples, Stop::when(&flag));
     assert!(stopped.is_err_and(|error| error.is_stopped()));
-    assert!(execution(&model, &examples, Stop::NEVER).is_err());
+    assert_eq!(evaluate_set(&model, &set.into(), Stop::NEVER).unwrap().execution, None);
 }
 
 #[test]
 fn execution_is_that_of_streams() {
     let (task, sampling, set) = forest(4);
     let model = Model::new(Config::preset("pgn-exact").unwrap(), 1).unwrap();
-    let examples: Vec<Example<'_>> = set.sequences().map(Example::from).collect();
-    let ours = execution(&model, &examples, Stop::NEVER).unwrap();
+    let ours = evaluate_set(&model, &set.into(), Stop::NEVER).unwrap();
     let theirs = evaluate_stream(&model, &task, &sampling, Stop::NEVER).unwrap();
-    assert_eq!(Some(ours), theirs.execution);
+    assert!(ours.execution.is_some() && ours.trivial.is_some());
+    assert_eq!(ours, theirs);
 }
 
 /// A file from elsewhere may hold other fields than the structure would have.

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use pgn_engine::{Config, Parameters, TrainerState};
 use pgn_lab::{
-    Checkpoint, Scores,
-    learner::{Best, Evaluation, LearnerState},
+    Best, Checkpoint, Evaluation, LearnerState, Scores,
     metrics::{EpochLosses, Metrics, MetricsFile, read_metrics},
 };
 
@@ -26,6 +25,7 @@ fn example() -> (Config, Checkpoint) {
         },
         best: Some(Best {
             epoch: 4,
+            reached: 3,
             // A number that a careless decimal would change.
             evaluation: Evaluation {
                 validation: Some(Scores { f1: 0.1 + 0.7, ..Scores::default() }),
@@ -86,6 +86,24 @@ fn damage_and_strangers_are_refused_in_one_sentence() {
         std::fs::write(&path, &bytes).unwrap();
         assert!(refused(&config, "a = 1\n").contains("checksum"), "quarter {quarter}");
     }
+}
+
+#[test]
+fn a_checkpoint_of_another_format_version_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("checkpoint.safetensors");
+    let (config, checkpoint) = example();
+    checkpoint.save(&path, "").unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let version = b"pgn-checkpoint-2";
+    let at = bytes.windows(version.len()).position(|window| window == version).unwrap();
+    bytes[at + version.len() - 1] = b'3';
+    std::fs::write(&path, &bytes).unwrap();
+    let error = Checkpoint::load(&path, "", &Parameters::zeros(&config)).unwrap_err().to_string();
+    assert!(
+        error.ends_with("its format is pgn-checkpoint-3; expected pgn-checkpoint-2"),
+        "{error}"
+    );
 }
 
 fn line(epoch: u64) -> Metrics {

@@ -2,10 +2,10 @@
 
 use pgn_engine::{Config, Model, Rollout};
 use pgn_lab::{
-    Examples,
+    Examples, Scores,
     analysis::{BeyondCounting, PointerStudy},
     collection::Table,
-    evaluate::{Prediction, Tally, evaluate_set, score_predictions},
+    evaluate::{Prediction, evaluate_set, score_predictions},
 };
 use pgn_runs::Stop;
 use pgn_structures::{Dataset, Operation, Sampling, Sequence, Split, Task};
@@ -22,6 +22,25 @@ const TRUTH: Sequence<'static> = Sequence {
     edges: &[],
 };
 
+fn bits(logits: &[f32]) -> Vec<u8> {
+    logits.iter().map(|&logit| u8::from(logit > 0.0)).collect()
+}
+
+/// What rollouts of the truth's sequence score together.
+fn scores_of(rollouts: &[Rollout]) -> Scores {
+    let answers: Vec<_> = rollouts.iter().map(|rollout| bits(&rollout.query_logits)).collect();
+    let masks: Vec<_> =
+        rollouts.iter().map(|rollout| rollout.mask_logits.as_ref().map(|all| bits(all))).collect();
+    let predictions: Vec<_> = (0..rollouts.len())
+        .map(|i| Prediction {
+            answers: &answers[i],
+            masks: masks[i].as_deref(),
+            pointers: rollouts[i].pointers.as_deref(),
+        })
+        .collect();
+    score_predictions(&vec![TRUTH; rollouts.len()], &predictions, None).unwrap().scores
+}
+
 #[test]
 fn counts_by_hand() {
     let rollout = Rollout {
@@ -29,9 +48,7 @@ fn counts_by_hand() {
         mask_logits: Some(vec![-1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 0.0]),
         pointers: Some(vec![1, 1, 1, 1, 0, 0, 1, 1]),
     };
-    let mut tally = Tally::default();
-    tally.add(TRUTH, &rollout);
-    let scores = tally.scores();
+    let scores = scores_of(&[rollout]);
     // One true positive, one false positive, one false negative, one true negative.
     assert_eq!(scores.f1, 0.5);
     assert_eq!(scores.precision, 0.5);
@@ -52,37 +69,28 @@ fn exact_is_right_to_the_last_pointer() {
         mask_logits: None,
         pointers: Some(TRUTH.pointers.to_vec()),
     };
-    let mut tally = Tally::default();
-    tally.add(TRUTH, &rollout);
+    let mut rollouts = vec![rollout.clone()];
     rollout.pointers.as_mut().unwrap()[7] = 0;
-    tally.add(TRUTH, &rollout);
+    rollouts.push(rollout.clone());
     rollout.query_logits[0] = -1.0;
-    tally.add(TRUTH, &rollout);
-    let scores = tally.scores();
+    rollouts.push(rollout);
+    let scores = scores_of(&rollouts);
     assert_eq!(scores.sequences_exact, Some(1.0 / 3.0));
     assert_eq!(scores.sequences_right, 2.0 / 3.0);
-    let mut joined = Tally::default();
-    joined.join(&tally);
-    joined.join(&Tally::default());
-    assert_eq!(joined.scores(), scores);
 }
 
 #[test]
 fn a_perfect_rollout_and_one_without_positives() {
     let right =
         Rollout { query_logits: vec![1.0, 1.0, -1.0, -1.0], mask_logits: None, pointers: None };
-    let mut tally = Tally::default();
-    tally.add(TRUTH, &right);
-    let scores = tally.scores();
+    let scores = scores_of(&[right]);
     assert_eq!((scores.f1, scores.sequences_right), (1.0, 1.0));
     assert_eq!((scores.pointer_accuracy, scores.mask_accuracy), (None, None));
 
     let never = Rollout { query_logits: vec![-1.0; 4], mask_logits: None, pointers: None };
-    let mut tally = Tally::default();
-    tally.add(TRUTH, &never);
-    assert_eq!(tally.scores().f1, 0.0);
-    assert_eq!(tally.scores().precision, 0.0);
-    assert_eq!(Tally::default().scores().f1, 0.0);
+    let scores = scores_of(&[never]);
+    assert_eq!((scores.f1, scores.precision), (0.0, 0.0));
+    assert_eq!(scores_of(&[]).f1, 0.0);
 }
 
 fn test_set() -> Dataset {
@@ -97,8 +105,6 @@ fn the_same_scores_as_our_own_models() {
     let truth: Vec<_> = set.sequences().collect();
     let model = Model::new(Config::preset("pgn").unwrap(), 3).unwrap();
     let rollouts = model.rollouts(&truth).unwrap();
-    let bits =
-        |logits: &[f32]| -> Vec<u8> { logits.iter().map(|&logit| u8::from(logit > 0.0)).collect() };
     let answers: Vec<_> = rollouts.iter().map(|rollout| bits(&rollout.query_logits)).collect();
     let masks: Vec<_> =
         rollouts.iter().map(|rollout| bits(rollout.mask_logits.as_ref().unwrap())).collect();

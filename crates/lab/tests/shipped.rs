@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use pgn_lab::{
-    Run, TestConfig,
-    evaluate::evaluate_streams,
+    Run,
+    evaluate::evaluate_stream,
     verify::{Shape, verify_all, verify_shape},
 };
 use pgn_runs::Stop;
-use pgn_structures::Task;
+use pgn_structures::{Sampling, Split, Task};
 
 const TASKS: [&str; 3] = ["forest", "dsu-ordered", "dsu"];
 
@@ -62,12 +62,13 @@ fn whole_sequences() {
     for task in TASKS {
         let run = Run::load(&shipped(task)).unwrap();
         let model = run.model();
-        let test = TestConfig { nodes: vec![20, 100], ops: vec![30, 150], sequences: 35 };
         // Sequences that no measurement has looked at.
         let seed = 12345;
-        for scores in
-            evaluate_streams(model, &Task::named(task).unwrap(), &test, seed, Stop::NEVER).unwrap()
-        {
+        for nodes in [20, 100] {
+            let sampling =
+                Sampling { seed, split: Split::Test, count: 35, ..Sampling::paper(nodes) };
+            let task = Task::named(task).unwrap();
+            let scores = evaluate_stream(model, &task, &sampling, Stop::NEVER).unwrap();
             assert_eq!((scores.scores.f1, scores.scores.sequences_exact), (1.0, Some(1.0)));
         }
     }

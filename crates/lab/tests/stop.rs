@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use pgn_lab::{Outcome, Results, RunConfig, Session, train};
+use pgn_lab::{AnyConfig, Outcome, Results, RunConfig, Session, train};
 use pgn_runs::files::is_finished;
 use pgn_structures::{RootedForest, Task};
 
@@ -102,4 +102,60 @@ fn a_structure_that_is_not_the_configs_is_refused() {
     let sentence = train(&config, &run, session).unwrap_err().to_string();
     assert!(sentence.contains("task is dsu, but the structure to train on is lct"), "{sentence}");
     assert!(!run.exists());
+}
+
+/// Where the score stands still, equals may replace the kept weights, but they are no progress.
+#[test]
+fn patience_counts_from_the_first_epoch_that_reached_the_best_score() {
+    let run = |config: &AnyConfig, dir: &Path, stop_at: u64| {
+        let stop = AtomicBool::new(false);
+        let session = Session {
+            task: None,
+            initial: None,
+            checkpoint_every: Duration::from_secs(30),
+            stop: &stop,
+            observe: &mut |progress| stop.store(progress.epoch == stop_at, Ordering::Relaxed),
+        };
+        config.train(dir, session).unwrap()
+    };
+    let machine = toml::toml! {
+        task = "forest"
+        model = "pgn-machine"
+        seed = 3
+        epochs = 400
+        patience = 40
+        test = { nodes = [5], sequences = 1 }
+    };
+    let exact = toml::toml! {
+        task = "forest"
+        model = "pgn-exact"
+        epochs = 90
+        patience = 40
+        evaluate_every = 10
+        learning_rate = 1e-30
+        batch = 2
+        data = { sequences = 2, validation_sequences = 2 }
+        network = { k = 8 }
+        test = { nodes = [5], sequences = 1 }
+    };
+    for settings in [machine, exact] {
+        let config = AnyConfig::resolve(settings).unwrap();
+        let whole = tempfile::tempdir().unwrap();
+        let Outcome::Finished(results) = run(&config, whole.path(), u64::MAX) else { panic!() };
+        let stopped_at = results.stopped_at.expect("patience ends it");
+        assert!(stopped_at < config.epochs());
+        // The kept weights are still the latest of equals.
+        assert_eq!(results.best_epoch, stopped_at);
+
+        // A run that is stopped on the plateau and resumed ends there too.
+        let parts = tempfile::tempdir().unwrap();
+        let stopped = run(&config, parts.path(), stopped_at - 5);
+        assert_eq!(stopped, Outcome::Stopped { epoch: stopped_at - 5 });
+        let Outcome::Finished(resumed) = run(&config, parts.path(), u64::MAX) else { panic!() };
+        assert_eq!(resumed.stopped_at, results.stopped_at);
+        for name in ["model.safetensors", "metrics.jsonl", "config.toml"] {
+            let [a, b] = [&whole, &parts].map(|dir| std::fs::read(dir.path().join(name)).unwrap());
+            assert!(a == b, "{name}");
+        }
+    }
 }

@@ -75,7 +75,7 @@ pub use error::{Error, Result};
 pub use exploration::Exploration;
 pub use interpret::interpret;
 pub use lens::{Lens, Path, PathRead, Read};
-pub use machine::{Machine, Outcome};
+pub use machine::{Machine, Outcome, reclaused};
 pub use memory::Memory;
 pub use precondition::{Condition, Precondition};
 pub use program::{Call, Program, any_call};
@@ -83,7 +83,7 @@ pub use signature::{Control, Halt, OperationSignature, Signature, StateSignature
 pub use soundness::Trial;
 pub use store::Store;
 pub use structure::task;
-pub use suggest::candidates;
+pub use suggest::{candidates, that_hold};
 pub use tracing_memory::TracingMemory;
 pub use values::{Aggregates, Arithmetic, At, Values};
 pub use view::{Comparison, Seen, View};

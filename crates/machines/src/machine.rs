@@ -118,9 +118,14 @@ impl Machine {
         Ok(Machine { program, clauses: clauses.into(), lenses, consistent: pairs.into(), known })
     }
 
-    /// The same program with other clauses.
+    /// This program with other clauses.
     pub fn with_clauses(&self, clauses: Vec<String>) -> Result<Machine> {
-        Machine::new(Arc::new(Reclaused { program: self.program.clone(), clauses }))
+        Machine::new(reclaused(&self.program, clauses))
+    }
+
+    /// The program, shared.
+    pub fn shared(&self) -> &Arc<dyn Program> {
+        &self.program
     }
 
     /// The program.
@@ -376,6 +381,10 @@ impl Machine {
 }
 
 /// A program with other clauses.
+pub fn reclaused(program: &Arc<dyn Program>, clauses: Vec<String>) -> Arc<dyn Program> {
+    Arc::new(Reclaused { program: program.clone(), clauses })
+}
+
 struct Reclaused {
     program: Arc<dyn Program>,
     clauses: Vec<String>,

@@ -54,7 +54,7 @@ impl Store {
         }
     }
 
-    /// The same nodes, with the registers and fields of the controller that a program has.
+    /// These nodes, with the registers and fields of the controller that a program has.
     pub(crate) fn for_program(&self, signature: &Signature) -> Self {
         let registers = vec![NIL; signature.registers.len()];
         Store { registers, controls: vec![0; signature.controls.len()], ..self.clone() }
@@ -115,21 +115,12 @@ impl Store {
         &self.visited
     }
 
-    /// Marks other than `visit` that were set since this was last called, in order.
-    pub fn take_marks(&mut self) -> Vec<(u8, Node)> {
-        std::mem::take(&mut self.marks)
-    }
-
-    pub(crate) fn add_marks(&mut self, marks: Vec<(u8, Node)>) {
-        self.marks.extend(marks);
-    }
-
     /// Carries out the arithmetic that a micro-step has asked for.
     pub(crate) fn settle(&mut self, values: &mut impl Values) {
-        if self.marks.is_empty() || self.children.is_empty() {
+        let marks = std::mem::take(&mut self.marks);
+        if self.children.is_empty() {
             return;
         }
-        let mut marks = std::mem::take(&mut self.marks);
         for &(mark, node) in &marks {
             match usize::from(mark) {
                 values::ADD => values.add(node),
@@ -145,8 +136,6 @@ impl Store {
                 values.pull(node, children.filter(|&child| child != NIL));
             }
         }
-        marks.retain(|&(mark, _)| usize::from(mark) > values::MARKS.len());
-        self.marks = marks;
     }
 
     /// All fields of all nodes, for comparing two stores.

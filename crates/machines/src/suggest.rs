@@ -7,24 +7,62 @@ use crate::{Clauses, Error, Exploration, Program, Result, Seen, Signature, Trial
 
 /// Clauses of a few simple forms that hold in random runs of a program, whatever it declares: an
 /// order of nodes, how fields of nodes relate, and per state how registers and their fields do.
-/// Most of them are not inductive: the checker of proofs tells which are.
-pub fn candidates(program: &dyn Program, trial: Trial) -> Result<Vec<String>> {
-    let signature = program.signature();
+/// Most of them are not inductive: the checker of proofs tells which are. A list for every order of
+/// nodes that there may be.
+pub fn candidates(program: &dyn Program, trial: Trial) -> Result<Vec<Vec<String>>> {
     let seen = memories(program, trial)?;
+    let is_order = |one: &String| one.starts_with("acyclic ") || one.starts_with("tree ");
+    let orders = match program.clauses().into_iter().find(is_order) {
+        Some(declared) => vec![Some(declared)],
+        None => orders(program.signature(), &seen),
+    };
+    orders.into_iter().map(|order| with_order(program.signature(), &seen, order)).collect()
+}
+
+/// Those of some clauses that hold in random runs.
+pub fn that_hold(
+    program: &dyn Program,
+    mut clauses: Vec<String>,
+    trial: Trial,
+) -> Result<Vec<String>> {
+    let parse = |clauses: &[String]| Clauses::parse(program.signature(), clauses);
+    let mut parsed = parse(&clauses).map_err(Error::Program)?;
+    for view in memories(program, trial)? {
+        while let Some(violated) = parsed.violated(&view).map(str::to_owned) {
+            clauses.retain(|clause| *clause != violated);
+            // Without an order, what speaks of it is no clause.
+            parsed = parse(&clauses).or_else(|_| {
+                clauses.retain(|clause| parse(std::slice::from_ref(clause)).is_ok());
+                parse(&clauses).map_err(Error::Program)
+            })?;
+        }
+    }
+    Ok(clauses)
+}
+
+/// Orders of nodes in memories: along a field, or several that make trees together. None comes last.
+fn orders(signature: &Signature, seen: &[View]) -> Vec<Option<String>> {
+    let fields = signature.pointers.len();
+    let mut sets: Vec<usize> = (1..1usize << fields.min(4)).collect();
+    sets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
+    let order = |set: &usize| {
+        let chosen = (0..fields).filter(|field| set >> field & 1 == 1);
+        let names: Vec<&str> = chosen.map(|field| &*signature.pointers[field]).collect();
+        format!("{} {}", if names.len() > 1 { "tree" } else { "acyclic" }, names.join(", "))
+    };
+    let holds = |order: &String| {
+        let parsed = Clauses::parse(signature, std::slice::from_ref(order)).ok();
+        parsed.is_some_and(|parsed| seen.iter().all(|view| parsed.violated(view).is_none()))
+    };
+    sets.iter().map(order).filter(holds).map(Some).chain([None]).collect()
+}
+
+fn with_order(signature: &Signature, seen: &[View], order: Option<String>) -> Result<Vec<String>> {
     let holds = |clauses: &[&str]| {
         let texts: Vec<String> = clauses.iter().map(|text| text.to_string()).collect();
         let parsed = Clauses::parse(signature, &texts).ok();
         parsed.is_some_and(|parsed| seen.iter().all(|view| parsed.violated(view).is_none()))
     };
-    // Of several fields that make a tree together, each is acyclic too, which says less.
-    let acyclic = signature.pointers.iter().map(|field| format!("acyclic {field}"));
-    let mut orders: Vec<String> = acyclic.collect();
-    let several = orders.len() > 1;
-    orders.insert(
-        if several { 0 } else { orders.len() },
-        format!("tree {}", signature.pointers.join(", ")),
-    );
-    let order = orders.into_iter().find(|order| holds(&[order]));
     let with_order = |clause: &String| match &order {
         Some(order) => holds(&[order, clause]),
         None => holds(&[clause]),
@@ -142,6 +180,9 @@ fn about_memory(signature: &Signature) -> Vec<String> {
         all.push(format!("p.{one} = c and q.{one} = c -> p = q"));
         all.push(format!("p reaches q -> p = q or q.{one} != nil"));
         for other in signature.pointers.iter().filter(|other| *other != one) {
+            for third in signature.pointers.iter().filter(|third| *third > other && *third != one) {
+                all.push(format!("p.{one} = c -> c.{other} = p or c.{third} = p"));
+            }
             all.push(format!("p.{one} = c -> c.{other} = p"));
             all.push(format!("p.{one} = nil -> p.{other} = nil"));
             if one < other {

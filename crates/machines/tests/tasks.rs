@@ -98,7 +98,7 @@ fn a_registered_program_is_a_task_and_can_be_replaced() {
     for field in ["next", "up"] {
         programs::register(program(field)).unwrap();
         let task = Task::named("walker").unwrap();
-        assert_eq!(task.schema().learnt_name(), field);
+        assert_eq!(task.schema().pointers()[task.schema().learned()], field);
         assert!(task.has_kinds() && !task.is_built_in());
         let set = Dataset::sample(&task, &Sampling::paper(3)).unwrap();
         assert!(set.operations.iter().all(|operation| operation.u == operation.v));

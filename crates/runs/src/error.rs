@@ -9,9 +9,14 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A setting with a value that makes no sense. The sentence begins with its key.
-    #[error("invalid run config: {0}")]
-    Config(String),
+    /// A setting with a value that makes no sense.
+    #[error("invalid run config: {what}")]
+    Config {
+        /// Its key, dotted; empty where no single setting is to blame.
+        key: String,
+        /// All of the sentence.
+        what: String,
+    },
     /// Another process works in this run directory.
     #[error("{} is in use: another process is training in it", path.display())]
     Locked {
@@ -69,6 +74,11 @@ impl RunError for Error {
 }
 
 impl Error {
+    /// A setting with a value that makes no sense, by its key.
+    pub fn config(key: &str, what: impl Into<String>) -> Error {
+        Error::Config { key: key.to_owned(), what: what.into() }
+    }
+
     /// A request that cannot be met as things stand.
     pub fn request(what: impl Into<String>) -> Error {
         pgn_structures::Error::Request(what.into()).into()

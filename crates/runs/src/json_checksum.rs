@@ -23,6 +23,12 @@ pub fn add(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
+/// Whether there is a checksum, and it fits.
+pub fn is_sealed(bytes: &[u8]) -> bool {
+    let body = bytes.split_last_chunk::<SIZE>().map(|(body, _)| [body, b"\n}\n"].concat());
+    body.is_some_and(|body| add(body) == bytes)
+}
+
 /// Refuses bytes whose checksum does not fit them.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
     let Some((body, end)) = bytes.split_last_chunk::<SIZE>() else { return Ok(()) };

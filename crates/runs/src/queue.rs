@@ -119,8 +119,9 @@ impl<B: Backend> Queue<B> {
         let mut settings = entry.settings.clone();
         settings.insert("task".into(), entry.task.clone().into());
         settings.insert("model".into(), entry.model.clone().into());
-        let seed = i64::try_from(entry.seed)
-            .map_err(|_| Error::Config(format!("seed is {}; that is too large", entry.seed)))?;
+        let seed = i64::try_from(entry.seed).map_err(|_| {
+            Error::config("seed", format!("seed is {}; that is too large", entry.seed))
+        })?;
         settings.insert("seed".into(), seed.into());
         if let Some(teacher) = entry.depends_on {
             let data = settings.entry("data").or_insert_with(|| Table::new().into());
@@ -200,7 +201,7 @@ fn index(entries: &mut [Entry]) -> Result<()> {
             )));
         }
         if let Some(key) = ["task", "model", "seed"].iter().find(|key| entry.sets(key)) {
-            return Err(Error::Config(format!("{key} is set, but a queue has several")));
+            return Err(Error::config(key, format!("{key} is set, but a queue has several")));
         }
     }
     Ok(())

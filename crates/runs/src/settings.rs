@@ -85,14 +85,17 @@ fn sentence(message: &str) -> String {
     what + &meant.unwrap_or_default()
 }
 
-/// What is wrong with settings that are not read from a text, in one line that begins with the key.
-pub fn wrong(error: &toml::de::Error) -> String {
+/// What is wrong with settings that are not read from a text: the key, and a sentence in one line.
+pub fn wrong(error: &toml::de::Error) -> (String, String) {
     let what = sentence(error.message());
     let text = error.to_string();
     let key = text.lines().rev().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
-    match key {
-        Some(key) => format!("{key}: {what}"),
-        None => what,
+    let table = key.unwrap_or_default();
+    match (unknown(&what), table) {
+        (Some((_, key)), "") => (key.to_owned(), what),
+        (Some((_, key)), table) => (format!("{table}.{key}"), format!("{table}: {what}")),
+        (None, "") => (String::new(), what),
+        (None, key) => (key.to_owned(), format!("{key}: {what}")),
     }
 }
 
@@ -119,15 +122,6 @@ pub fn wrong_in(path: &Path, text: &str, error: &toml::de::Error) -> Error {
 pub fn located(key: &str, what: &str, path: &Path, over: &Table) -> Option<Error> {
     let line = line_of(&files::read_text(path).ok()?, key)?;
     (!has(over, key)).then(|| Error::file(path, format!("line {line}: {what}")))
-}
-
-/// The key that a sentence about a setting begins with; an unknown one is in backticks.
-pub fn first_key(what: &str) -> String {
-    match unknown(what) {
-        Some(("", key)) => key.to_owned(),
-        Some((table, key)) => format!("{table}.{key}"),
-        None => what.split([' ', ':']).next().unwrap_or_default().to_owned(),
-    }
 }
 
 /// The table, empty for the top level, and the key in a sentence about an unknown one.

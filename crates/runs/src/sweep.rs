@@ -54,7 +54,7 @@ impl Sweep {
     /// Reads a sweep file.
     pub fn load(path: &Path) -> Result<Sweep> {
         Sweep::parse(&files::read_text(path)?).map_err(|error| match error {
-            Error::Config(what) => Error::file(path, what),
+            Error::Config { what, .. } => Error::file(path, what),
             other => other,
         })
     }
@@ -70,7 +70,7 @@ impl Sweep {
     pub fn parse(text: &str) -> Result<Sweep> {
         let parsed = text.parse::<Table>().map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            Error::Config(format!("line {line}: {}", wrong(&error)))
+            Error::config("", format!("line {line}: {}", wrong(&error).1))
         })?;
         let mut settings = parsed;
         let mut axes = Vec::new();
@@ -262,7 +262,7 @@ impl Sweep {
 }
 
 fn invalid<T>(what: impl Into<String>) -> Result<T> {
-    Err(Error::Config(what.into()))
+    Err(Error::config("", what))
 }
 
 /// The lists in `[sweep]` by their dotted keys.

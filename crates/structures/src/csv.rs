@@ -1,11 +1,15 @@
 //! Operations that a user wrote down: one `u,v` or `name,u,v` per line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
+use crate::files::{BadLine, Lines};
 use crate::sampling::draw_priorities;
 use crate::{Dataset, Edge, Error, Node, Operation, Result, Sampling, Split, Task};
+
+/// The most operations that a file may hold: more than a data set of them has room for.
+const MOST_OPERATIONS: usize = 1 << 24;
 
 /// Reads operations of `task` on `nodes` nodes from a file: see [`read_operations`].
 pub fn operations_from_csv(
@@ -51,45 +55,92 @@ impl Dataset {
         nodes: Option<usize>,
         seed: u64,
     ) -> Result<Dataset> {
-        let mut sequences: Vec<Vec<Operation>> = Vec::new();
-        for path in paths {
-            let path = path.as_ref();
-            let wrong = |trouble| Error::File { path: path.to_path_buf(), trouble };
-            let read = sequences_from_csv(path, task, nodes.unwrap_or(Sampling::MAX_NODES))?;
-            if read.is_empty() {
-                return Err(wrong("no operations; expected a line `u,v` for each".into()));
-            }
-            sequences.extend(read);
-            let ops = sequences[0].len();
-            if let Some(index) = sequences.iter().position(|one| one.len() != ops) {
-                return Err(wrong(format!(
-                    "sequence {index} has {} operations and sequence 0 has {ops}; a data set needs \
-                     sequences of one length (a blank line begins another one)",
-                    sequences[index].len(),
-                )));
-            }
+        let sequences = read_all(paths, task, nodes)?;
+        let ops = sequences[0].len();
+        if let Some(index) = sequences.iter().position(|one| one.len() != ops) {
+            let path = paths.last().map_or(Path::new(""), AsRef::as_ref).to_path_buf();
+            let trouble = format!(
+                "sequence {index} has {} operations and sequence 0 has {ops}; a data set needs \
+                 sequences of one length (a blank line begins another one)",
+                sequences[index].len(),
+            );
+            return Err(Error::File { path, trouble });
         }
-        let operations = sequences.concat();
-        let largest = operations.iter().map(|operation| operation.u.max(operation.v)).max();
-        let nodes = nodes.unwrap_or(largest.map_or(2, |node| (node as usize + 1).max(2)));
-        if nodes > Sampling::MAX_NODES {
-            return Err(Sampling::too_many_nodes(nodes));
+        Ok(sets_of(&sequences, task, nodes, seed)?.remove(0))
+    }
+
+    /// [`Dataset::from_csv`] for sequences of any lengths: a set for each length, in the order in
+    /// which they first occur, all on as many nodes. There is at least one.
+    pub fn sets_from_csv<P: AsRef<Path>>(
+        paths: &[P],
+        task: &Task,
+        nodes: Option<usize>,
+        seed: u64,
+    ) -> Result<Vec<Dataset>> {
+        sets_of(&read_all(paths, task, nodes)?, task, nodes, seed)
+    }
+}
+
+/// All sequences of some files; there is at least one.
+fn read_all<P: AsRef<Path>>(
+    paths: &[P],
+    task: &Task,
+    nodes: Option<usize>,
+) -> Result<Vec<Vec<Operation>>> {
+    let mut sequences: Vec<Vec<Operation>> = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        let read = sequences_from_csv(path, task, nodes.unwrap_or(Sampling::MAX_NODES))?;
+        if read.is_empty() {
+            let trouble = "no operations; expected a line `u,v` for each".into();
+            return Err(Error::File { path: path.to_path_buf(), trouble });
         }
-        let mut priorities = vec![0.0; sequences.len() * nodes];
-        for (index, row) in (0..).zip(priorities.chunks_exact_mut(nodes.max(1))) {
+        sequences.extend(read);
+    }
+    if sequences.is_empty() {
+        return Err(Error::Request("no files of operations".into()));
+    }
+    Ok(sequences)
+}
+
+/// A set for each length of sequence.
+fn sets_of(
+    sequences: &[Vec<Operation>],
+    task: &Task,
+    nodes: Option<usize>,
+    seed: u64,
+) -> Result<Vec<Dataset>> {
+    let largest = sequences.iter().flatten().map(|operation| operation.u.max(operation.v)).max();
+    let nodes = nodes.unwrap_or(largest.map_or(2, |node| (node as usize + 1).max(2)));
+    if nodes > Sampling::MAX_NODES {
+        return Err(Sampling::too_many_nodes(nodes));
+    }
+    let mut lengths: Vec<usize> = Vec::new();
+    for length in sequences.iter().map(Vec::len) {
+        if !lengths.contains(&length) {
+            lengths.push(length);
+        }
+    }
+    let set = |&length: &usize| {
+        let chosen = (0..).zip(sequences).filter(|(_, one)| one.len() == length);
+        let (indices, chosen): (Vec<u64>, Vec<&Vec<Operation>>) = chosen.unzip();
+        let mut priorities = vec![0.0; chosen.len() * nodes];
+        for (index, row) in indices.into_iter().zip(priorities.chunks_exact_mut(nodes)) {
             draw_priorities(&mut Split::Given.rng(seed, nodes, index), row);
         }
+        let operations: Vec<_> = chosen.iter().flat_map(|one| one.iter().copied()).collect();
         let mut set = Dataset::from_operations(task, nodes, &priorities, &operations)?;
         set.seed = seed;
         if task.has_input_graph() {
-            let graphs: Vec<_> = sequences.iter().map(|one| Edge::of_operations(one)).collect();
+            let graphs: Vec<_> = chosen.iter().map(|one| Edge::of_operations(one)).collect();
             // A file has as many edges in each graph.
             if graphs.iter().all(|graph| graph.len() == graphs[0].len()) {
                 set.edges = graphs.concat();
             }
         }
         Ok(set)
-    }
+    };
+    lengths.iter().map(set).collect()
 }
 
 /// Reads operations of `task` on `nodes` nodes, one `u,v` per line; `name` is what errors call the
@@ -131,15 +182,17 @@ fn read_sequences(
     let mut sequences: Vec<Vec<Operation>> = Vec::new();
     let mut apart = true;
     let mut header_possible = true;
-    for (index, line) in source.lines().enumerate() {
-        let at = |trouble: String| Error::File {
-            path: name.to_path_buf(),
-            trouble: format!("line {}: {trouble}", index + 1),
-        };
-        let line = line.map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::InvalidData => at("it is not UTF-8 text".to_string()),
-            _ => Error::Io { verb: "read", path: name.to_path_buf(), cause },
-        })?;
+    let at = |line: usize, trouble: String| Error::File {
+        path: name.to_path_buf(),
+        trouble: format!("line {}: {trouble}", line + 1),
+    };
+    let mut lines = Lines::new(source);
+    let mut left = MOST_OPERATIONS;
+    let unread = |BadLine { line, cause }| match cause.kind() {
+        ErrorKind::InvalidData => at(line, cause.to_string()),
+        _ => Error::Io { verb: "read", path: name.to_path_buf(), cause },
+    };
+    while let Some((number, line)) = lines.next().map_err(unread)? {
         let line = line.trim_start_matches('\u{feff}');
         apart |= line.trim().is_empty();
         let line = line.split_once('#').map_or(line, |(before, _)| before).trim();
@@ -150,7 +203,11 @@ fn read_sequences(
         if header {
             continue;
         }
-        let operation = parse(line, task, nodes).map_err(at)?;
+        let operation = parse(line, task, nodes).map_err(|trouble| at(number, trouble))?;
+        if left == 0 {
+            return Err(at(number, format!("more than {MOST_OPERATIONS} operations")));
+        }
+        left -= 1;
         match sequences.last_mut().filter(|_| !apart) {
             Some(sequence) => sequence.push(operation),
             None => sequences.push(vec![operation]),

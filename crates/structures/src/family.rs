@@ -115,7 +115,7 @@ pub(crate) fn alternating(step: usize, places: usize) -> usize {
 }
 
 impl Task {
-    /// The same task with operations of a family, under the same name.
+    /// Draws the operations of this task from a family; its name stays.
     pub fn in_family(&self, family: Family) -> Task {
         if family == Family::Random {
             return self.clone();

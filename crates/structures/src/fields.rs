@@ -133,7 +133,7 @@ impl Fields {
     /// Room for `cells` values of every field; `go_on` as for [`filled`].
     fn zeros(schema: &Schema, cells: usize, go_on: impl Fn() -> Result<()>) -> Result<Fields> {
         let mut fields = Fields::default();
-        for (_, name) in schema.further() {
+        for (_, name) in schema.extra() {
             let values = filled(0, cells, &go_on)?.ok_or_else(|| too_large(cells))?;
             fields.pointers.push(Field { name: name.to_owned(), values });
         }
@@ -193,7 +193,7 @@ impl Piece<'_> {
     ) -> Result<()> {
         let named = |error: Error| error.of_structure(structure.name());
         let wrong = |trouble: String| Err(Error::structure(structure.name(), trouble));
-        for ((number, name), field) in schema.further().zip(&mut self.pointers) {
+        for ((number, name), field) in schema.extra().zip(&mut self.pointers) {
             let row = &mut field[moment * n..][..n];
             structure.pointer_field(number, row).map_err(named)?;
             if let Some(node) = row.iter().position(|&pointer| pointer as usize >= n) {

@@ -3,7 +3,7 @@
 /// The state of a node: its pointer fields, its bits, and which pointer field is learned.
 ///
 /// The paper's models learn one pointer per node, the *learned* field: π̂ in equations, `pointers`
-/// in data sets. A structure may declare further fields, which data sets carry beside it.
+/// in data sets. A structure may declare extra fields, which data sets carry beside it.
 ///
 /// ```
 /// use pgn_structures::{Schema, Task};
@@ -12,7 +12,7 @@
 ///
 /// let lct = Task::named("lct")?;
 /// assert_eq!(lct.schema(), &Schema::new(&["up", "left", "right"], &["flip"]));
-/// assert_eq!(lct.schema().learnt_name(), "up");
+/// assert_eq!(lct.schema().pointers()[lct.schema().learned()], "up");
 /// # Ok::<(), pgn_structures::Error>(())
 /// ```
 ///
@@ -81,18 +81,13 @@ impl Schema {
         self.learned
     }
 
-    /// The name of the learned pointer field.
-    pub fn learnt_name(&self) -> &str {
-        self.pointers.get(self.learned).map_or("", String::as_str)
-    }
-
     /// What the learned pointers look like together.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
     /// The pointer fields besides the learned one: number and name.
-    pub fn further(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub fn extra(&self) -> impl Iterator<Item = (usize, &str)> {
         let named = self.pointers.iter().map(String::as_str).enumerate();
         named.filter(|&(field, _)| field != self.learned)
     }

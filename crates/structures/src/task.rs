@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Task {
     name: Arc<str>,
-    about: Arc<TaskText>,
+    text: Arc<TaskText>,
     kinds: Arc<[OperationKind]>,
     schema: Arc<Schema>,
     features: Arc<[Feature]>,
@@ -77,7 +77,7 @@ impl Task {
         let sample = make();
         Task {
             name: sample.name().into(),
-            about: sample.about().into(),
+            text: sample.about().into(),
             kinds: sample.kinds().into(),
             schema: sample.schema().into(),
             features: sample.features().into(),
@@ -192,28 +192,28 @@ impl Task {
     }
 
     /// What it is called, for people.
-    pub fn about(&self) -> &TaskText {
-        &self.about
+    pub fn text(&self) -> &TaskText {
+        &self.text
     }
 
     /// The structure as a heading, such as "Disjoint-set union".
     pub fn title(&self) -> &str {
-        &self.about.title
+        &self.text.title
     }
 
     /// The name of its operation, such as "query-union".
     pub fn operation(&self) -> &str {
-        &self.about.operation
+        &self.text.operation
     }
 
     /// One line of help.
     pub fn summary(&self) -> &str {
-        &self.about.summary
+        &self.text.summary
     }
 
     /// What the answers 0 and 1 mean.
     pub fn answers(&self) -> [&str; 2] {
-        self.about.answers.each_ref().map(String::as_str)
+        self.text.answers.each_ref().map(String::as_str)
     }
 
     /// Whether it is one of the paper's tasks.

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::cycles::{self, Cycles};
 use crate::structure::apply;
 use crate::{
-    Error, FieldRows, Fields, Node, Operation, PointerStructure, Result, Rng, Sampling, Schema,
-    Shape, Stream, Task, Visited,
+    Error, Node, Operation, PointerStructure, Result, Rng, Sampling, Shape, Stream, Task, Visited,
 };
 
 /// One operation with the pointers before it and its ground truth, borrowed.
@@ -25,10 +24,6 @@ pub struct Transition<'a> {
     pub mask: &'a [u8],
     /// π̂ after the operation \[nodes\]
     pub after: &'a [Node],
-    /// Further fields before the operation, each \[nodes\]
-    pub fields_before: FieldRows<'a>,
-    /// Further fields after the operation, each \[nodes\]
-    pub fields_after: FieldRows<'a>,
 }
 
 /// A [`Transition`] that owns its memory.
@@ -40,8 +35,6 @@ pub struct OwnedTransition {
     answer: u8,
     mask: Vec<u8>,
     after: Vec<Node>,
-    /// Further fields before and after.
-    fields: [Fields; 2],
 }
 
 impl OwnedTransition {
@@ -74,13 +67,7 @@ impl OwnedTransition {
         let mut structure = task.make();
         structure.reset(priorities);
         start_from(structure.as_mut(), before)?;
-        OwnedTransition::record(
-            structure.as_mut(),
-            task.schema(),
-            priorities.to_vec(),
-            before.to_vec(),
-            operation,
-        )
+        OwnedTransition::record(structure.as_mut(), priorities.to_vec(), before.to_vec(), operation)
     }
 
     /// Borrows it.
@@ -92,27 +79,22 @@ impl OwnedTransition {
             answer: self.answer,
             mask: &self.mask,
             after: &self.after,
-            fields_before: FieldRows::new(&self.fields[0], 0, 1, self.before.len()),
-            fields_after: FieldRows::new(&self.fields[1], 0, 1, self.before.len()),
         }
     }
 
     fn record(
         structure: &mut dyn PointerStructure,
-        schema: &Schema,
         priorities: Vec<f32>,
         before: Vec<Node>,
         operation: Operation,
     ) -> Result<OwnedTransition> {
         let n = before.len();
         let mut visited = Visited::new(n);
-        let fields_before = Fields::now(structure, schema, n)?;
         let answer = u8::from(apply(structure, operation, &mut visited)?);
         let mut after = vec![0; n];
         structure.pointers(&mut after);
         let mask = (0..n as Node).map(|node| u8::from(!visited.contains(node))).collect();
-        let fields = [fields_before, Fields::now(structure, schema, n)?];
-        Ok(OwnedTransition { priorities, before, operation, answer, mask, after, fields })
+        Ok(OwnedTransition { priorities, before, operation, answer, mask, after })
     }
 }
 
@@ -183,7 +165,7 @@ impl Curriculum {
         structure.pointers(&mut before);
         let operation = structure.sample(n as Node, &mut rng);
         task.check(operation, n)?;
-        OwnedTransition::record(structure.as_mut(), task.schema(), priorities, before, operation)
+        OwnedTransition::record(structure.as_mut(), priorities, before, operation)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Node state with more than one pointer: a structure declares it, and everything carries it.
 
 use pgn_structures::{
-    Curriculum, Dataset, Error, Fields, LinkCutTree, Node, Operation, OwnedTransition,
-    PointerStructure, Result, Sampling, Schema, SequenceStream, Task, Visited,
+    Dataset, Error, Fields, LinkCutTree, Node, Operation, OwnedTransition, PointerStructure,
+    Result, Sampling, Schema, SequenceStream, Task, Visited,
 };
 
 /// Points `last` of u to v and `first` of u to its first partner; `odd` counts u's operations.
@@ -72,8 +72,8 @@ fn small() -> Sampling {
 #[test]
 fn a_structure_with_two_pointers_and_a_bit() {
     let task = Task::new(Partners::default);
-    assert_eq!(task.schema().learnt_name(), "last");
-    assert!(task.schema().further().eq([(0, "first")]) && !task.schema().is_single());
+    assert_eq!(task.schema().pointers()[task.schema().learned()], "last");
+    assert!(task.schema().extra().eq([(0, "first")]) && !task.schema().is_single());
     let plain = Dataset::sample(&task, &small()).unwrap();
     assert!(plain.fields.is_empty());
     let set = plain.clone().with_fields(&task).unwrap();
@@ -109,26 +109,6 @@ fn a_structure_with_two_pointers_and_a_bit() {
     assert_eq!(error, sentence);
     let error = plain.fields.bit("odd").unwrap_err().to_string();
     assert!(error.starts_with("there is no bit `odd`: further fields were not rec"), "{error}");
-}
-
-#[test]
-fn transitions_carry_the_fields_too() {
-    let task = Task::new(Partners::default);
-    // Cycles are fine here: the schema says so.
-    let one = OwnedTransition::of(&task, &[0.0; 3], &[1, 0, 2], Operation::new(2, 0)).unwrap();
-    let one = one.get();
-    assert_eq!((one.before, one.after), (&[1, 0, 2][..], &[1, 0, 0][..]));
-    assert_eq!(one.fields_before.pointer("first").unwrap(), [0, 1, 2]);
-    assert_eq!(one.fields_after.pointer("first").unwrap(), [0, 1, 0]);
-    assert_eq!(one.fields_before.bit("odd").unwrap(), [0, 0, 0]);
-    assert_eq!(one.fields_after.bit("odd").unwrap(), [0, 0, 1]);
-
-    let lct = Task::named("lct").unwrap();
-    let curriculum = Curriculum { forests: 0.0, ..Curriculum::of_size(9) };
-    for index in 0..20 {
-        let one = curriculum.sample(&lct, 0, 0, index).unwrap();
-        assert_eq!(one.get().fields_after.pointer("right").unwrap().len(), 9);
-    }
 }
 
 /// What the fields of a link/cut tree must satisfy among themselves, whatever the operations.

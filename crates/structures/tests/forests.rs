@@ -48,8 +48,9 @@ fn only_a_name_that_is_close_is_suggested() {
 
 #[test]
 fn errors_show_fields_shortened_and_without_terminal_escapes() {
-    let long = "7".repeat(5_000_000);
-    let lines = [format!("0,{long}\n"), long.clone(), "0,\u{1b}[2J\u{202e}1\n".to_owned()];
+    let long = "7".repeat(60_000);
+    let endless = format!("0,1\n{}", long.repeat(100));
+    let lines = [format!("0,{long}\n"), long, endless, "0,\u{1b}[2J\u{202e}1\n".to_owned()];
     let errors = lines.map(|text| {
         let dsu = Task::named("dsu").unwrap();
         read_operations(text.as_bytes(), "a.csv".as_ref(), &dsu, 3).unwrap_err().to_string()
@@ -60,6 +61,7 @@ fn errors_show_fields_shortened_and_without_terminal_escapes() {
         [
             format!("a.csv: line 1: expected a node, a whole number below 3, found `{short}…`"),
             format!("a.csv: line 1: expected two nodes `u,v`, found `{short}…`"),
+            "a.csv: line 2: it is longer than 65536 bytes".to_owned(),
             "a.csv: line 1: expected a node, a whole number below 3, found \
              `\\u{1b}[2J\\u{202e}1`"
                 .to_owned(),

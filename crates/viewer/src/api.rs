@@ -159,7 +159,7 @@ impl Api {
             "version": env!("CARGO_PKG_VERSION"),
             "folder": self.catalogue.folder(),
             "tasks": self.catalogue.tasks.all(|task| task.title().to_owned()),
-            "answers": self.catalogue.tasks.all(|task| task.about().answers.clone()),
+            "answers": self.catalogue.tasks.all(|task| task.text().answers.clone()),
             "models": models(),
             "limits": {
                 "nodes": limits::NODES,

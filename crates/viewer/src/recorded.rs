@@ -69,7 +69,7 @@ pub fn recorded(
             },
         }
     };
-    let about = known.map_or_else(|| TaskText::named(task), |task| task.about().clone());
+    let about = known.map_or_else(|| TaskText::named(task), |task| task.text().clone());
     Ok(Replay {
         task: task.to_owned(),
         operation: about.operation,
@@ -93,7 +93,7 @@ pub fn recorded(
 /// What moved in the further fields of a binary tree, step by step; nothing for other structures.
 fn sides(task: &Task, sequence: Sequence<'_>) -> Vec<BTreeMap<String, Vec<[Node; 2]>>> {
     let schema = task.schema();
-    if !["left", "right"].iter().all(|side| schema.further().any(|(_, name)| name == *side)) {
+    if !["left", "right"].iter().all(|side| schema.extra().any(|(_, name)| name == *side)) {
         return Vec::new();
     }
     let (n, operations) = (sequence.nodes(), sequence.operations);

@@ -273,7 +273,7 @@ fn whole(run: &Run, truth: Dataset, halt: &Halt) -> Answer<Rollout> {
 impl Replay {
     /// No operations at all.
     pub fn empty(task: &Task, priorities: Vec<f32>) -> Replay {
-        let about = task.about();
+        let about = task.text();
         Replay {
             task: task.name().to_owned(),
             operation: about.operation.clone(),

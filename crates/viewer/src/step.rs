@@ -80,7 +80,7 @@ impl Equations {
         }
         let step = last.ok_or_else(|| Refusal::bad("there is no such step"))?;
         let pass = &step.passes[0][0];
-        let messages = pass.heard[0].iter().enumerate().flat_map(|(reader, all)| {
+        let messages = pass.aggregated[0].iter().enumerate().flat_map(|(reader, all)| {
             all.iter().map(move |(sender, shares)| {
                 (reader, *sender, shares.iter().filter(|&&share| share > 0.0).count())
             })

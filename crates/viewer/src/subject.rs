@@ -48,7 +48,7 @@ impl Loaded {
     /// Ready to carry out operations. What equals its program does the same compiled, and
     /// faster.
     pub fn executor(&self) -> Answer<Executor<'_>> {
-        match self.compiled.get_or_init(|| self.run.compile().ok().map(Arc::new)) {
+        match self.compiled.get_or_init(|| self.run.compile(false).ok().map(Arc::new)) {
             Some(compiled) => Ok(self.run.executor_of(compiled.clone())),
             None => self.run.executor(Mode::Network).map_err(Refusal::damaged),
         }

@@ -28,7 +28,7 @@ pub fn aggregate<S: Simd, F: Sources>(
     let zero = f32x8::splat(simd, 0.0);
     let rows = m.chunks_exact_mut(k).zip(mixed.iter());
     match senders.graph {
-        // A node that hears only itself: its sender's half is part of a.
+        // A node that receives only from itself: its sender's half is part of a.
         Graph::SelfOnly => {
             for (m, mixed) in rows {
                 for at in chunks(k) {

@@ -48,17 +48,17 @@ impl Aggregation {
     }
 }
 
-/// Everything a node may hear of one channel.
+/// Everything a node may receive on one channel.
 #[derive(Clone, Copy)]
 pub struct Senders<'a> {
     pub graph: Graph,
-    /// Who hears whom, for graphs that read pointers.
+    /// Which nodes send to which, for graphs that read pointers.
     pub neighbours: &'a Neighbours,
     /// bⱼ of all channels \[n, channels · k\]; empty where nobody sends.
     pub sent: &'a [f32],
     pub channel: usize,
     pub channels: usize,
-    /// What everybody hears in the complete graph, \[k\]: the aggregate of all bⱼ.
+    /// What every node receives in the complete graph, \[k\]: the aggregate of all bⱼ.
     pub by_all: &'a [f32],
 }
 
@@ -140,7 +140,7 @@ impl Aggregation {
 
     /// m of the nodes from `first` on; `mixed` has aᵢ at the beginning of rows of `width`.
     ///
-    /// Sources are left alone where a node hears only one, or the same as everybody.
+    /// Sources are left alone where a node receives from only one, or the same as all others.
     #[inline(always)]
     pub(crate) fn aggregate<S: Simd>(
         self,
@@ -279,13 +279,13 @@ mod tests {
     }
 
     /// m of every graph over n nodes, with sources and without, beside that of all pairs of which
-    /// the first hears the second.
+    /// the first receives from the second.
     fn check(graph: Graph, n: usize, k: usize) {
         let (mixed, sent) = (rounded(n * 2 * k, 6), rounded(n * k, 7));
         let pointers: Vec<Node> = (0..n).map(|i| (i * 7 % n / 2) as Node).collect();
         let mut neighbours = Neighbours::default();
         neighbours.rebuild(graph, &pointers);
-        let hears = |i: usize, j: usize| match graph {
+        let receives = |i: usize, j: usize| match graph {
             Graph::Complete => true,
             _ => neighbours.of(i).contains(&(j as Node)),
         };
@@ -304,7 +304,7 @@ mod tests {
             assert_eq!(m, unrecorded, "{graph:?}");
             for i in 0..n {
                 for d in 0..k {
-                    let aggregated: Vec<usize> = (0..n).filter(|&j| hears(i, j)).collect();
+                    let aggregated: Vec<usize> = (0..n).filter(|&j| receives(i, j)).collect();
                     let message = |j: &usize| (mixed[i * 2 * k + d] + sent[j * k + d]).max(0.0);
                     let dense = aggregated.iter().map(message).fold(0.0, f32::max);
                     assert_eq!(m[i * k + d].to_bits(), dense.to_bits(), "{graph:?}, n = {n}");

@@ -18,7 +18,7 @@ use crate::{
     rows::Rows,
 };
 
-/// Calls `visit(j)` with every node that node i hears, in ascending order; how many there are.
+/// Calls `visit(j)` with every node that node i receives from, in ascending order; how many there are.
 #[inline(always)]
 fn for_each_sender(
     graph: Graph,
@@ -50,7 +50,7 @@ pub fn aggregate<S: Simd>(
     let zero = f32x8::splat(simd, 0.0);
     let nodes = senders.sent.len() / (senders.channels * k);
     for (i, (m, a)) in m.chunks_exact_mut(k).zip(mixed.iter()).enumerate() {
-        // A node that hears only itself: its sender's half is part of a.
+        // A node that receives only from itself: its sender's half is part of a.
         if senders.graph == Graph::SelfOnly {
             for at in chunks(k) {
                 store(load(simd, a, at).max(zero), m, at);

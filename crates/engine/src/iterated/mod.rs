@@ -5,7 +5,7 @@
 //!
 //! x ← min(ReLU(update\[z ‖ x ‖ parent ‖ children ‖ global\]), cap)
 //!
-//! Each relation has a message function of its own, ReLU(Mᵣ xⱼ): a node hears the one it points
+//! Each relation has a message function of its own, ReLU(Mᵣ xⱼ): a node receives from the one it points
 //! to, the strongest of those that point to it (element by element), and the strongest of all. At
 //! the end x takes the place of h: decoder and masks read \[z ‖ x\] as ever (equations 3 and 4), and
 //! a node with mask 0 is re-aimed (equation 6) by the score
@@ -27,9 +27,7 @@
 //! | `run.rs` | a structure in use |
 //! | `transition.rs` | one transition: losses and gradients |
 //! | `training.rs` | batches of transitions |
-//! | `cost.rs` | the arithmetic it needs |
 
-mod cost;
 mod forward;
 mod outputs;
 mod reach;
@@ -45,8 +43,7 @@ use std::sync::Arc;
 use pgn_structures::Transition;
 
 use crate::{
-    Config, Error, Example, Losses, Parameters, SimdLevel,
-    buffer_pool::BufferPool,
+    Config, Error, Example, Losses, Parameters,
     parameters::Shapes,
     processor::{Design, Processor, ProcessorState, StepInputs},
 };
@@ -57,25 +54,12 @@ use run::IteratedState;
 use transition::Tape;
 use weights::Weights;
 
-/// A network with this processor: its weights, and buffers that training uses again.
-#[derive(Debug)]
-struct Network {
-    config: Arc<Config>,
-    level: SimdLevel,
-    weights: Weights,
-    tapes: BufferPool<Tape>,
-    gradients: BufferPool<Vec<f32>>,
-}
+type Network = crate::processor::Network<Weights, Tape>;
 
 pub(crate) const DESIGN: Design = Design {
     tensors: |config| tensors(config, settings(config)),
     build: |config, level, parameters| {
-        let weights = Weights::new(config, settings(config), parameters);
-        let (tapes, gradients) = Default::default();
-        Arc::new(Network { config: Arc::clone(config), level, weights, tapes, gradients })
-    },
-    training_flop: |config, sequence, first| {
-        cost::training_flop(config, settings(config), sequence, first)
+        Network::new(config, level, Weights::new(config, settings(config), parameters))
     },
 };
 

@@ -9,7 +9,7 @@ use fearless_simd::prelude::*;
 use pgn_structures::{Node, Operation};
 
 use super::{
-    Network, cost,
+    Network,
     forward::{Forward, Memory, StepContext},
     reach::{NOWHERE, Reach},
     step::StepForward,
@@ -253,11 +253,5 @@ impl ProcessorState for IteratedState {
             alpha[reach.nodes[j as usize] as usize] = score;
         }
         alpha
-    }
-
-    fn flop(&self, _: &VisibleState) -> u64 {
-        let Forward { reach, visited, candidates, .. } = &self.forward;
-        let pairs = (visited.len() * candidates.len()) as u64;
-        cost::forward_flop(self.network.config.k, reach, self.steps(), pairs)
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
-    /// The node it points to (a root hears itself).
+    /// The node it points to (for a root, itself).
     Parent,
     /// The nodes that point to it, itself excepted; the strongest counts.
     Children,

@@ -4,7 +4,7 @@ use pgn_structures::{Node, Transition};
 use rayon::prelude::*;
 
 use super::{Network, Tape, transition::Unroll};
-use crate::{Error, Example, Losses, Parameters, packing::sum_in_order, simd::with_simd};
+use crate::{Error, Example, Losses, Parameters, simd::with_simd};
 
 /// Transitions whose gradients are summed by one thread: a number of its own, so that sums do not
 /// depend on how many threads there are.
@@ -37,8 +37,6 @@ impl Network {
                         answer: sequence.answers[t],
                         mask: sequence.mask(t),
                         after: sequence.pointers_after(t),
-                        fields_before: Default::default(),
-                        fields_after: Default::default(),
                     };
                     (transition, share)
                 })
@@ -89,15 +87,11 @@ impl Network {
                 (losses, gradients)
             })
             .collect();
-        let mut losses = Losses::default();
-        let sum = sum_in_order(groups, &self.gradients, |group| losses.add(group, 1.0));
-        losses.weigh(config);
-        let mut gradients = parameters.zeroed();
-        if let Some(sum) = sum {
-            weights.packing.unpack(&sum, &mut gradients);
-            self.gradients.put_back(sum);
-        }
-        (losses, gradients)
+        self.sum(parameters, groups, |sum| {
+            let mut gradients = parameters.zeroed();
+            weights.packing.unpack(sum, &mut gradients);
+            gradients
+        })
     }
 }
 

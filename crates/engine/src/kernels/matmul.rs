@@ -42,7 +42,7 @@ pub fn mat(data: &[f32], stride: usize) -> Mat<'_> {
 pub enum Start<'a> {
     /// 0
     Zero,
-    /// The same row everywhere, \[cols\]: a bias.
+    /// One row everywhere, \[cols\]: a bias.
     Row(&'a [f32]),
     /// A matrix of the result's shape.
     Mat(Mat<'a>),

@@ -1,4 +1,4 @@
-//! A batch of views as one graph: rows, what each row is given, and who hears whom.
+//! A batch of views as one graph: rows, what each row is given, and which reads which.
 
 use pgn_machines::{Seen, Signature, View};
 
@@ -9,7 +9,7 @@ use crate::Error;
 ///
 /// A relation is a list of *slots*. What its matrix multiplies is, per slot, the sum of the rows
 /// that the slot reads; the product is added to every row that the slot writes. One slot serves
-/// all nodes that hear the same thing, and all nodes that are heard together.
+/// all nodes that read the same thing, and all nodes that are read together.
 #[derive(Debug, Default)]
 pub struct Graph {
     /// Where the nodes of each view begin; at the end, how many there are.
@@ -136,15 +136,15 @@ impl Graph {
                 let count = self.starts[v + 1] - start;
                 for i in 0..count {
                     let slot = self.next_slot();
-                    let mut heard = false;
+                    let mut read = false;
                     for j in 0..count {
                         let related = self.related[self.related_starts[v] + i * count + j];
                         if related >> relation & 1 == 1 {
                             self.reads.push((slot as u32, (start + j) as u32));
-                            heard = true;
+                            read = true;
                         }
                     }
-                    if heard {
+                    if read {
                         self.writes.push((slot as u32, (start + i) as u32));
                     }
                 }

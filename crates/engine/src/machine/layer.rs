@@ -21,64 +21,64 @@ pub struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// The next x \[rows, k\] from z and the x before; `heard` \[slots, k\] is 0 at first and keeps
-    /// what each slot reads, `said` \[slots, k\] their products.
+    /// The next x \[rows, k\] from z and the x before; `sums` \[slots, k\] is 0 at first and keeps
+    /// what each slot reads, `products` \[slots, k\] their products.
     #[inline(always)]
     pub fn forward<S: Simd>(
         self,
         simd: S,
         (z, before): (&[f32], &[f32]),
-        heard: &mut [f32],
-        said: &mut [f32],
+        sums: &mut [f32],
+        products: &mut [f32],
         after: &mut [f32],
     ) {
         let k = self.k;
         for &(slot, from) in &self.graph.reads {
-            add(simd, &before[row(from, k)], &mut heard[row(slot, k)]);
+            add(simd, &before[row(from, k)], &mut sums[row(slot, k)]);
         }
         for (relation, slots) in self.graph.slots.windows(2).enumerate() {
             let (first, end) = (slots[0], slots[1]);
             let weight = &self.weights.forward[relation * k * k..][..k * k];
-            let heard = mat(&heard[first * k..end * k], k);
-            let said = mat_mut(&mut said[first * k..end * k], k);
+            let sums = mat(&sums[first * k..end * k], k);
+            let products = mat_mut(&mut products[first * k..end * k], k);
             let shape = (end - first, k, k);
-            matmul(simd, shape, heard, mat(weight, k), Start::Zero, Then::Store, said);
+            matmul(simd, shape, sums, mat(weight, k), Start::Zero, Then::Store, products);
         }
         after.copy_from_slice(z);
         for &(slot, to) in &self.graph.writes {
-            add(simd, &said[row(slot, k)], &mut after[row(to, k)]);
+            add(simd, &products[row(slot, k)], &mut after[row(to, k)]);
         }
         clamp(simd, self.cap, after);
     }
 
     /// From ∂ of the x after a round to that of the x before, both in `d_x` \[rows, k\]; adds to ∂z
-    /// and to the gradients of the matrices. `d_said` and `d_heard` \[slots, k\] are scratch.
+    /// and to the gradients of the matrices. `d_products` and `d_heard` \[slots, k\] are scratch.
     #[inline(always)]
     pub fn backward<S: Simd>(
         self,
         simd: S,
-        (heard, after): (&[f32], &[f32]),
-        (d_said, d_heard): (&mut [f32], &mut [f32]),
+        (sums, after): (&[f32], &[f32]),
+        (d_products, d_heard): (&mut [f32], &mut [f32]),
         (d_x, d_z): (&mut [f32], &mut [f32]),
         gradients: &mut [f32],
     ) {
         let k = self.k;
         gate(simd, after, self.cap, d_x);
         add(simd, d_x, d_z);
-        d_said.fill(0.0);
+        d_products.fill(0.0);
         for &(slot, to) in &self.graph.writes {
-            add(simd, &d_x[row(to, k)], &mut d_said[row(slot, k)]);
+            add(simd, &d_x[row(to, k)], &mut d_products[row(slot, k)]);
         }
         for (relation, slots) in self.graph.slots.windows(2).enumerate() {
             let (first, end) = (slots[0], slots[1]);
             let message = &self.weights.message;
-            let d_said = mat(&d_said[first * k..end * k], k);
-            let heard = mat(&heard[first * k..end * k], k);
+            let d_products = mat(&d_products[first * k..end * k], k);
+            let sums = mat(&sums[first * k..end * k], k);
             let into = &mut message.gradient(gradients)[relation * k * k..][..k * k];
-            matmul_transposed(simd, (k, end - first, k), d_said, heard, mat_mut(into, k));
+            matmul_transposed(simd, (k, end - first, k), d_products, sums, mat_mut(into, k));
             let weight = mat(&message[relation * k * k..][..k * k], k);
             let into = mat_mut(&mut d_heard[first * k..end * k], k);
-            matmul(simd, (end - first, k, k), d_said, weight, Start::Zero, Then::Store, into);
+            matmul(simd, (end - first, k, k), d_products, weight, Start::Zero, Then::Store, into);
         }
         d_x.fill(0.0);
         for &(slot, from) in &self.graph.reads {

@@ -103,8 +103,8 @@ impl Layout {
         self.nil_register(register) + 1
     }
 
-    // Relations, by who hears whom: node i hears itself, i.field, those whose field is i, those it
-    // was compared with; the controller by register, the controller; the controller hears the
+    // Relations, by which reads which: node i reads itself, i.field, those whose field is i, those it
+    // was compared with; the controller by register, the controller; the controller reads the
     // node in a register, all nodes, itself.
 
     pub const ITSELF: usize = 0;
@@ -117,7 +117,7 @@ impl Layout {
         1 + self.fields + field
     }
 
-    /// What a hears b by, if `less(a, b)` was `less`; b hears a by the next one.
+    /// What a reads b by, if `less(a, b)` was `less`; b reads a by the next one.
     pub fn compared(&self, less: bool) -> usize {
         1 + 2 * self.fields + if less { 0 } else { 2 }
     }

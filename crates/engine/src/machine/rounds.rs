@@ -17,15 +17,15 @@ pub struct Tape {
     pub graph: Graph,
     z: Vec<f32>,              // [rows, k]
     x: Vec<f32>,              // [rounds + 1, rows, k]
-    heard: Vec<f32>,          // [rounds, slots, k]: sums of what each slot reads
-    said: Vec<f32>,           // [slots, k]: their products
+    sums: Vec<f32>,           // [rounds, slots, k]: sums of what each slot reads
+    products: Vec<f32>,       // [slots, k]: their products
     pub node: Vec<f32>,       // [nodes, width]: outputs
     pub controller: Vec<f32>, // [views, width]
     pub d_node: Vec<f32>,
     pub d_controller: Vec<f32>,
-    d_x: Vec<f32>,    // [rows, k]
-    d_z: Vec<f32>,    // [rows, k]
-    d_said: Vec<f32>, // [slots, k]
+    d_x: Vec<f32>,        // [rows, k]
+    d_z: Vec<f32>,        // [rows, k]
+    d_products: Vec<f32>, // [slots, k]
 }
 
 /// Outputs of all rows of `tape.graph`.
@@ -38,19 +38,19 @@ pub fn forward<S: Simd>(
     tape: &mut Tape,
 ) {
     let k = layout.k;
-    let Tape { graph, z, x, heard, said, node, controller, .. } = tape;
+    let Tape { graph, z, x, sums, products, node, controller, .. } = tape;
     let (rows, slots) = (graph.rows(), graph.slots[layout.relations()]);
     let layer = Layer { k, cap: settings.cap, weights, graph };
     reset(z, rows * k);
     reset(x, (settings.rounds + 1) * rows * k);
-    reset(heard, settings.rounds * slots * k);
-    reset(said, slots * k);
+    reset(sums, settings.rounds * slots * k);
+    reset(products, slots * k);
     encoder::forward(simd, k, &weights.encoder, graph, z);
     x[..rows * k].copy_from_slice(z);
     clamp(simd, settings.cap, &mut x[..rows * k]);
-    for (round, heard) in heard.chunks_exact_mut((slots * k).max(1)).enumerate() {
+    for (round, sums) in sums.chunks_exact_mut((slots * k).max(1)).enumerate() {
         let (before, after) = x[round * rows * k..].split_at_mut(rows * k);
-        layer.forward(simd, (z, before), heard, said, &mut after[..rows * k]);
+        layer.forward(simd, (z, before), sums, products, &mut after[..rows * k]);
     }
     let last = &x[settings.rounds * rows * k..];
     let (nodes, controllers) = last.split_at(graph.nodes() * k);
@@ -72,12 +72,12 @@ pub fn backward<S: Simd>(
     gradients: &mut [f32],
 ) {
     let k = layout.k;
-    let Tape { graph, x, heard, d_node, d_controller, d_x, d_z, d_said, said, .. } = tape;
+    let Tape { graph, x, sums, d_node, d_controller, d_x, d_z, d_products, products, .. } = tape;
     let (rows, slots) = (graph.rows(), graph.slots[layout.relations()]);
     let layer = Layer { k, cap: settings.cap, weights, graph };
     reset(d_x, rows * k);
     reset(d_z, rows * k);
-    reset(d_said, slots * k);
+    reset(d_products, slots * k);
     let last = &x[settings.rounds * rows * k..];
     let (nodes, controllers) = last.split_at(graph.nodes() * k);
     let (d_nodes, d_controllers) = d_x.split_at_mut(graph.nodes() * k);
@@ -85,8 +85,8 @@ pub fn backward<S: Simd>(
     weights.controller.backward(simd, k, controllers, d_controller, gradients, d_controllers);
     for round in (0..settings.rounds).rev() {
         let after = &x[(round + 1) * rows * k..][..rows * k];
-        let heard = &heard[round * slots * k..][..slots * k];
-        layer.backward(simd, (heard, after), (d_said, said), (d_x, d_z), gradients);
+        let sums = &sums[round * slots * k..][..slots * k];
+        layer.backward(simd, (sums, after), (d_products, products), (d_x, d_z), gradients);
     }
     gate(simd, &x[..rows * k], settings.cap, d_x);
     add(simd, d_x, d_z);

@@ -9,11 +9,11 @@ use pgn_structures::{Node, Rng, Sequence};
 use super::{
     Weights,
     pointers::{Asking, aim, attention_input, list_asking},
-    step::{AllSenders, Encoding, Kept, Processing, StepContext, encode, process},
+    step::{AllSenders, Encoding, Kept, Processing, StepContext, connect, encode, process},
     tape::{PointerTape, Tape},
 };
 use crate::{
-    AttentionInput, Candidates, Config, Example, Forcing, Graph, InputGraph, Losses,
+    AttentionInput, Candidates, Config, Example, Forcing, Graph, Losses,
     attention::{gather, keep_visited, scores},
     config::is_default,
     graph::Neighbours,
@@ -117,14 +117,8 @@ impl Unroll<'_> {
         encode(simd, &context, Encoding { first: 0, fixed: &tape.fixed, h: carried, z, sent });
         let channels = config.channels();
         let neighbours = &mut tape.neighbours[t * channels..][..channels];
-        for (pointers, neighbours) in tape.pointers.iter().zip(&mut *neighbours) {
-            neighbours.rebuild(config.graph, &pointers.read[t * n..][..n]);
-        }
-        match config.input_graph {
-            InputGraph::None => {}
-            InputGraph::Edges => neighbours[0].merge(&tape.input),
-            InputGraph::Head => neighbours[channels - 1].copy(&tape.input),
-        }
+        let read = tape.pointers.iter().map(|pointers| &pointers.read[t * n..][..n]);
+        connect(config, read, &tape.input, neighbours);
         let after = (t + 1) * n * k..(t + 2) * n * k;
         for index in 0..tape.passes.len() {
             let (processor, number) = (index / config.layers, index % config.layers);

@@ -15,7 +15,7 @@
 //! | `names.rs`, `cost.rs` | names of tensors; the arithmetic it needs |
 
 mod backward;
-mod cost;
+pub(crate) mod cost;
 mod decoder;
 mod encoder;
 mod forward;
@@ -30,9 +30,8 @@ mod training;
 use std::sync::Arc;
 
 use crate::{
-    Config, Example, Losses, Parameters, SimdLevel,
+    Config, Example, Losses, Parameters,
     attention::QueryKey,
-    buffer_pool::BufferPool,
     masks::Masks,
     packing::{Packer, Packing},
     parameters::Shapes,
@@ -85,28 +84,13 @@ impl Weights {
     }
 }
 
-/// A network with this processor: its weights, and buffers that training uses again.
-#[derive(Debug)]
-struct Network {
-    config: Arc<Config>,
-    level: SimdLevel,
-    weights: Weights,
-    tapes: BufferPool<Tape>,
-    gradients: BufferPool<Vec<f32>>,
-}
+type Network = crate::processor::Network<Weights, Tape>;
 
 pub(crate) const DESIGN: Design = Design {
     tensors,
     build: |config, level, parameters| {
-        Arc::new(Network {
-            config: Arc::clone(config),
-            level,
-            weights: Weights::new(config, parameters),
-            tapes: BufferPool::default(),
-            gradients: BufferPool::default(),
-        })
+        Network::new(config, level, Weights::new(config, parameters))
     },
-    training_flop: |config, sequence, _| cost::training_flop(config, sequence),
 };
 
 impl Processor for Network {

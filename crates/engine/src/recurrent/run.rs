@@ -11,10 +11,10 @@ use super::{
     cost::rollout_flop,
     layer::Layer,
     pointers::{Aiming, attention_input},
-    step::{AllSenders, Encoding, Processing, Scratch, StepContext, encode, process},
+    step::{AllSenders, Encoding, Processing, Scratch, StepContext, connect, encode, process},
 };
 use crate::{
-    Aggregation, AttentionInput, Candidates, Config, Graph, InputGraph,
+    Aggregation, AttentionInput, Candidates, Config, Graph,
     attention::{keep_visited, scores},
     config::is_default,
     graph::Neighbours,
@@ -22,7 +22,7 @@ use crate::{
     masks::left_alone,
     processor::ProcessorState,
     simd::with_simd,
-    spin_pool::awake,
+    spin_pool::keep_awake,
     state::VisibleState,
 };
 
@@ -45,7 +45,7 @@ pub(super) struct RecurrentState {
     between: Vec<f32>,           // [n, k]: from one layer to the next, if there are several
     z: Vec<f32>,                 // [n, k]
     sent: Vec<f32>,              // [n, channels · k]: bⱼ
-    by_all: Vec<f32>,            // [k]: what all hear in the complete graph
+    by_all: Vec<f32>,            // [k]: what all nodes receive in the complete graph
     top: Vec<f32>,               // [2k]: max z | max h
     zh: Vec<f32>,                // [n, 2k], if attention reads it
     neighbours: Vec<Neighbours>, // one of each channel
@@ -131,15 +131,9 @@ impl RecurrentState {
             },
         );
         if std::mem::take(&mut visible.moved) | std::mem::take(&mut self.extra_moved) {
-            self.neighbours[0].rebuild(config.graph, context.pointers);
-            for (extra, neighbours) in self.extra.iter().zip(&mut self.neighbours[1..]) {
-                neighbours.rebuild(config.graph, extra);
-            }
-            match config.input_graph {
-                InputGraph::None => {}
-                InputGraph::Edges => self.neighbours[0].merge(&self.input),
-                InputGraph::Head => self.neighbours[config.channels() - 1].copy(&self.input),
-            }
+            let extra = self.extra.iter().map(Vec::as_slice);
+            let all = std::iter::once(context.pointers).chain(extra);
+            connect(config, all, &self.input, &mut self.neighbours);
         }
         self.top.fill(config.readout_aggregation.nothing());
         let n = visible.pointers.len();
@@ -210,7 +204,7 @@ impl ProcessorState for RecurrentState {
         if n <= ALONE {
             self.compute(operation, visible)
         } else {
-            awake(n.div_ceil(ALONE), || self.compute(operation, visible))
+            keep_awake(n.div_ceil(ALONE), || self.compute(operation, visible))
         }
     }
 

@@ -11,7 +11,7 @@ use fearless_simd::prelude::*;
 use pgn_structures::{Node, Operation};
 
 use super::{Weights, layer::Layer};
-use crate::{Config, graph::Neighbours, kernels::sources::Sources};
+use crate::{Config, InputGraph, graph::Neighbours, kernels::sources::Sources};
 
 /// Rows that pass through the second phase together, so that what lies between z and h stays in
 /// the first-level cache.
@@ -27,6 +27,24 @@ pub struct StepContext<'a> {
     pub pointers: &'a [Node],
     /// Whether h is 0, as it is before the first operation: there is nothing of it to encode.
     pub fresh: bool,
+}
+
+/// Finds who sends to whom on each channel: along pointers, and along the input graph.
+pub fn connect<'a>(
+    config: &Config,
+    pointers: impl Iterator<Item = &'a [Node]>,
+    input: &Neighbours,
+    neighbours: &mut [Neighbours],
+) {
+    for (pointers, neighbours) in pointers.zip(&mut *neighbours) {
+        neighbours.rebuild(config.graph, pointers);
+    }
+    match (config.input_graph, neighbours) {
+        (InputGraph::None, _) => {}
+        (InputGraph::Edges, [first, ..]) => first.merge(input),
+        (InputGraph::Channel, [.., last]) => last.copy(input),
+        _ => {}
+    }
 }
 
 /// What a step leaves behind for its backward pass.
@@ -133,7 +151,7 @@ pub fn encode<S: Simd>(simd: S, context: &StepContext, rows: Encoding) {
     weights.layers[0].send(simd, config, z, sent);
 }
 
-/// What all nodes of a layer may hear.
+/// What all nodes of a layer may receive.
 #[derive(Clone, Copy)]
 pub struct AllSenders<'a> {
     pub neighbours: &'a [Neighbours], // one of each channel

@@ -7,10 +7,7 @@ use super::{
     Network, Tape,
     forward::{Draws, Unroll},
 };
-use crate::{
-    Example, Losses, Parameters, packing::sum_in_order, processor::StepInputs, simd::with_simd,
-    streams,
-};
+use crate::{Example, Losses, Parameters, processor::StepInputs, simd::with_simd, streams};
 
 impl Network {
     /// The losses of a batch and the gradients of their weighted sum, for these weights. The same
@@ -54,12 +51,6 @@ impl Network {
                 (losses, gradients)
             })
             .collect();
-        let mut losses = Losses::default();
-        let sum = sum_in_order(shares, &self.gradients, |share| losses.add(share, 1.0));
-        losses.weigh(config);
-        let Some(sum) = sum else { return (losses, parameters.zeroed()) };
-        let gradients = self.weights.unpack(&sum, parameters);
-        self.gradients.put_back(sum);
-        (losses, gradients)
+        self.sum(parameters, shares, |sum| self.weights.unpack(sum, parameters))
     }
 }

@@ -148,7 +148,7 @@ fn pass_backward(
         add_to(&mut d_x[i], &d_input[..k]);
         for (channel, message) in messages.iter().enumerate() {
             let d_m = &d_input[(channel + 1) * k..][..k];
-            for (j, shares) in &pass.heard[channel][i] {
+            for (j, shares) in &pass.aggregated[channel][i] {
                 if shares.iter().any(|&share| share != 0.0) {
                     let d_message: Vec<f64> = (0..k).map(|d| shares[d] * d_m[d]).collect();
                     let input = concat(&pass.x[i], &pass.x[*j]);

@@ -43,7 +43,7 @@ pub(super) fn processors(config: &Config) -> Vec<(Vec<&'static str>, &'static st
     let own = ["message", "message.2", "message.3", "message.4"];
     let second = ["pointer.message", "pointer.message.2", "pointer.message.3", "pointer.message.4"];
     let channels =
-        1 + config.pointer_types.len() + usize::from(config.input_graph == InputGraph::Head);
+        1 + config.pointer_types.len() + usize::from(config.input_graph == InputGraph::Channel);
     let mut processors = vec![(own[..channels].to_vec(), "update")];
     if config.pointer_processor {
         processors.push((second[..channels].to_vec(), "pointer.update"));
@@ -89,7 +89,7 @@ pub struct Pass {
     /// What it read, \[n, k\]: z, or h of the application before.
     pub x: Rows,
     /// By channel, of every node.
-    pub heard: Vec<Vec<Aggregated>>,
+    pub aggregated: Vec<Vec<Aggregated>>,
     /// By channel, \[n, k\].
     pub m: Vec<Rows>,
     /// \[n, k\]
@@ -106,7 +106,7 @@ pub fn process(
     margin: &mut Margin,
 ) -> Pass {
     let n = x.len();
-    let (mut heard, mut all_m) = (Vec::new(), Vec::new());
+    let (mut aggregated, mut all_m) = (Vec::new(), Vec::new());
     for (channel, message) in messages.iter().enumerate() {
         let (mut of_nodes, mut m) = (Vec::new(), Vec::new());
         for i in 0..n {
@@ -117,7 +117,7 @@ pub fn process(
             m.push(value);
             of_nodes.push(neighbours.into_iter().zip(shares).collect());
         }
-        heard.push(of_nodes);
+        aggregated.push(of_nodes);
         all_m.push(m);
     }
     let inputs =
@@ -127,7 +127,7 @@ pub fn process(
         margin.decide(value.abs());
         *value = relu(*value);
     }
-    Pass { x, heard, m: all_m, h }
+    Pass { x, aggregated, m: all_m, h }
 }
 
 /// m of some messages before their ReLU, \[k\] each, and by how much each of them moves it.

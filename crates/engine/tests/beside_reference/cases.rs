@@ -154,12 +154,12 @@ pub fn with_inputs(k: usize) -> Vec<(String, Config)> {
         ),
         ("pgn with edges", graph(InputGraph::Edges, preset("pgn"))),
         ("pgn-asym with edges", graph(InputGraph::Edges, preset("pgn-asym"))),
-        ("pgn with a head for edges", graph(InputGraph::Head, preset("pgn"))),
-        ("pgn-free with a head for edges", graph(InputGraph::Head, preset("pgn-free"))),
+        ("pgn with a head for edges", graph(InputGraph::Channel, preset("pgn"))),
+        ("pgn-free with a head for edges", graph(InputGraph::Channel, preset("pgn-free"))),
         (
             "heads of all kinds",
             graph(
-                InputGraph::Head,
+                InputGraph::Channel,
                 typed(Config {
                     pointer_processor: true,
                     readout_aggregation: Aggregation::Sum,

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Analysis;
-use pgn_runs::{files, format::json_start};
+use pgn_runs::{files, format::json_start, json_checksum};
 
 use crate::{Error, Result, collection::chosen};
 
@@ -26,14 +26,15 @@ impl Analyses {
         Analyses { runs }
     }
 
-    /// Reads the file, and refuses numbers that no analysis can have.
+    /// Reads the file, which must have its checksum: figures trust its numbers.
     pub fn load(path: &Path) -> Result<Analyses> {
-        let analyses: Analyses = files::read_json(path)?;
-        for run in &analyses.runs {
-            let name = format!("{} {} seed {}", run.task, run.model, run.seed);
-            run.check().map_err(|trouble| Error::file(path, format!("{name}: {trouble}")))?;
+        let bytes = files::read(path)?;
+        if !json_checksum::is_sealed(&bytes) {
+            let what =
+                "it is damaged, or was changed by hand; make it again with pgn analyse --out";
+            return Err(Error::file(path, what));
         }
-        Ok(analyses)
+        Ok(files::read_json(path)?)
     }
 
     /// The text of the file, a run a line: it is mostly long rows of numbers.
@@ -44,7 +45,8 @@ impl Analyses {
             .map(serde_json::to_string)
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| Error::request(format!("analyses cannot be made JSON ({error})")))?;
-        Ok(format!("{}\"runs\": [\n{}\n]}}\n", json_start(), lines.join(",\n")))
+        let text = format!("{}\"runs\": [\n{}\n]\n}}\n", json_start(), lines.join(",\n"));
+        Ok(String::from_utf8(json_checksum::add(text.into_bytes())).unwrap_or_default())
     }
 
     /// Writes the file.

@@ -17,7 +17,6 @@
 
 mod beyond;
 mod chain;
-mod check;
 mod credit;
 mod file;
 mod pointers;
@@ -34,10 +33,10 @@ use crate::{Data, Examples, Result, RunConfig};
 
 pub use beyond::BeyondCounting;
 pub(crate) use beyond::Cases;
-pub use chain::{Chain, ChainPointers, Moment};
+pub use chain::{Chain, Moment};
 pub use credit::{Credit, Share, Shares};
 pub use file::{ANALYSES, Analyses};
-pub use pointers::{Along, PointerStudy, Shapes};
+pub use pointers::{Along, PointerStudy};
 pub use tables::{beyond, of_task, tasks};
 
 /// What was found out about one run.

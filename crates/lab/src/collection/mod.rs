@@ -1,7 +1,6 @@
 //! The results of many runs, gathered from their directories or from `runs.json`, in groups and
 //! tables.
 
-mod estimate;
 mod group;
 mod sweep_tables;
 mod table;
@@ -18,7 +17,6 @@ use pgn_runs::{files, files::is_finished};
 
 use crate::{Error, Result, Results, Scores, TestScores, TrivialRules};
 
-pub use estimate::Estimate;
 pub use group::{Group, OfRun, chosen, groups};
 pub use sweep_tables::sweep_tables;
 pub use table::{Table, title};

@@ -1,65 +1,48 @@
-//! Free rollouts of a model, scored against the truth; predictions from elsewhere likewise.
+//! Free rollouts, scored against the truth; predictions from elsewhere likewise.
+//!
+//! There is one way to score a sequence, `scorer.rs`, for models, machines and predictions.
 
+mod player;
 mod prediction;
-pub(crate) mod stream;
+mod scorer;
 
 use std::ops::ControlFlow;
 
 use pgn_engine::{Example, Model};
-use rayon::prelude::*;
-
 use pgn_runs::Stop;
+use pgn_structures::{Sampling, Task};
 
-use crate::{Examples, Result, Scores, TestScores};
+use crate::{Error, Examples, Result, Scores, TestScores};
 
-pub use crate::scores::{Execution, Tally};
+pub(crate) use player::{Player, counting};
 pub use prediction::{Prediction, PredictionScores, score_predictions};
-pub use stream::{evaluate_stream, evaluate_streams};
 
 /// Rolls the model out freely on every sequence of `sets` and scores all together.
 pub fn evaluate(model: &Model, sets: &[Examples]) -> Result<Scores> {
-    let examples: Vec<_> = sets.iter().flat_map(Examples::examples).collect();
-    evaluate_examples(model, &examples, Stop::NEVER)
-}
-
-/// Scores on sequences from anywhere, unless told to stop. In parallel on the current rayon
-/// pool; nothing is kept but counts.
-pub(crate) fn evaluate_examples<'a, E>(
-    model: &Model,
-    examples: &[E],
-    stop: Stop<'_>,
-) -> Result<Scores>
-where
-    E: Copy + Into<Example<'a>> + Sync,
-{
-    let each = examples.par_iter().with_max_len(1);
-    let one = |&example: &E| score(model, example.into(), stop);
-    let mut tally = Tally::default();
-    each.map(one).collect::<Result<Vec<_>>>()?.iter().for_each(|one| tally.join(one));
-    Ok(tally.scores())
+    let examples = sets.iter().flat_map(Examples::examples);
+    Ok(Player::Model(model).score_all(examples, None, Stop::NEVER)?.tally.scores())
 }
 
 /// Scores on one test set, with its size.
 pub fn evaluate_set(model: &Model, examples: &Examples, stop: Stop<'_>) -> Result<TestScores> {
-    let scores = evaluate_examples(model, &examples.examples().collect::<Vec<_>>(), stop)?;
-    let (nodes, ops, sequences) = (examples.set.nodes, examples.set.ops, examples.count());
-    Ok(TestScores { nodes, ops, sequences, scores, ..TestScores::default() })
+    Player::Model(model).score_set(examples, None, stop)
 }
 
-/// One sequence.
-fn score(model: &Model, example: Example<'_>, stop: Stop<'_>) -> Result<Tally> {
-    let (config, truth) = (model.config(), example.sequence);
-    let mut tally = Tally::default();
-    let (mut all_right, mut exact) = (true, config.owns_pointers());
-    until(model, example, stop, |step| {
-        let pointers = config.owns_pointers().then(|| step.pointers());
-        let masks = config.has_masks().then(|| step.mask_logits());
-        let (right, same) = tally.step(truth, step.t, step.logit, pointers, masks);
-        all_right &= right;
-        exact &= same;
-    })?;
-    tally.end(all_right, all_right && exact);
-    Ok(tally)
+/// The scores of a model with an iterated processor on sampled sequences, one operation at a time:
+/// what a data set would hold (n pointers per operation) does not fit for a million nodes. The
+/// scores are those of [`evaluate_set`]. Sequences run in parallel on the current rayon pool.
+pub fn evaluate_stream(
+    model: &Model,
+    task: &Task,
+    sampling: &Sampling,
+    stop: Stop<'_>,
+) -> Result<TestScores> {
+    if model.config().iterated().is_none() {
+        return Err(Error::request(
+            "only models with an iterated processor are evaluated one operation at a time",
+        ));
+    }
+    Player::Model(model).score_stream(task, sampling, None, stop)
 }
 
 /// Replays an example, looking after every operation whether to stop.
@@ -67,15 +50,13 @@ pub(crate) fn until(
     model: &Model,
     example: Example<'_>,
     stop: Stop<'_>,
-    mut see: impl FnMut(pgn_engine::Step<'_>),
+    mut see: impl FnMut(pgn_engine::Step<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut stopped = stop.check();
-    if stopped.is_ok() {
-        model.replay(example, |step| {
-            see(step);
-            stopped = stop.check();
-            if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-    }
-    Ok(stopped?)
+    stop.check()?;
+    let mut seen = Ok(());
+    model.replay(example, |step| {
+        seen = see(step).and_then(|()| Ok(stop.check()?));
+        if seen.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    seen
 }

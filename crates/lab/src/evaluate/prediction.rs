@@ -11,7 +11,7 @@ use crate::{
         shape::{Comparison, Comparisons},
         share,
     },
-    evaluate::Tally,
+    evaluate::scorer::{Executed, Recorded, Scorer, Sums},
 };
 
 /// What a model, ours or not, predicted for one sequence.
@@ -92,13 +92,19 @@ pub fn score_predictions(
     for (index, (sequence, prediction)) in truth.iter().zip(predictions).enumerate() {
         prediction.check(*sequence, index)?;
     }
-    let (mut tally, mut cases, mut first_error) = (Tally::default(), Cases::default(), None);
+    let (mut all, mut cases) = (Vec::new(), Cases::default());
     for (&sequence, prediction) in truth.iter().zip(predictions) {
-        let wrong = prediction.first_error(sequence);
-        first_error = [first_error, wrong].into_iter().flatten().min();
         cases.add(sequence, prediction.answers.iter().map(|&answer| answer == 1));
-        prediction.count(sequence, &mut tally);
+        let nodes = sequence.nodes();
+        let mut scorer = Scorer::new(Recorded::new(sequence), nodes, rule);
+        let mut after = After { prediction, nodes, done: 0 };
+        while scorer.next()?.is_some() {
+            after.done += 1;
+            scorer.compare(Some((prediction.answers[after.done - 1] == 1, 0)), &after);
+        }
+        all.push(scorer.end(&after));
     }
+    let sums = Sums::join(all);
     let with_pointers = predictions.iter().any(|prediction| prediction.pointers.is_some());
     let compared = || {
         let pairs = truth.par_iter().zip(predictions);
@@ -108,9 +114,9 @@ pub fn score_predictions(
     let shapes = with_pointers.then(compared);
     let [where_0, where_1] = cases.shares();
     Ok(PredictionScores {
-        scores: tally.scores(),
-        first_error,
-        counting_f1: rule.map(|rule| rule.scores(truth.iter().copied()).f1),
+        scores: sums.tally.scores(),
+        first_error: sums.first_error,
+        counting_f1: sums.counting_f1(),
         beyond_counting: rounded(where_1 - where_0),
         valid: shapes.map(|shapes| share(shapes.valid, shapes.steps)),
         pairs: shapes.map(|shapes| {
@@ -153,16 +159,6 @@ impl Prediction<'_> {
         }
     }
 
-    /// The first operation after which an answer or a pointer is wrong.
-    fn first_error(&self, truth: Sequence<'_>) -> Option<usize> {
-        let n = truth.priorities.len();
-        (0..truth.operations.len()).find(|&t| {
-            let pointers = self.pointers.map(|all| &all[t * n..][..n]);
-            self.answers[t] != truth.answers[t]
-                || pointers.is_some_and(|pointers| pointers != truth.pointers_after(t))
-        })
-    }
-
     /// The pointers beside the truth's, after every operation.
     fn compared(&self, truth: Sequence<'_>) -> Comparisons {
         let n = truth.priorities.len();
@@ -170,20 +166,32 @@ impl Prediction<'_> {
         let each = steps.map(|(t, after)| Comparison::of(after, truth.pointers_after(t)).into());
         each.fold(Comparisons::default(), Comparisons::add)
     }
+}
 
-    fn count(&self, truth: Sequence<'_>, tally: &mut Tally) {
-        let mut all_right = true;
-        for (&answer, &truth) in self.answers.iter().zip(truth.answers) {
-            all_right &= tally.answer(answer == 1, truth == 1);
-        }
-        let exact = self.pointers == Some(truth.pointers);
-        tally.end(all_right, all_right && exact);
-        let (pointers, masks) = tally.hits();
-        if let Some(predicted) = self.pointers {
-            pointers.add(predicted.iter().copied(), truth.pointers);
-        }
-        if let Some(predicted) = self.masks {
-            masks.add(predicted.iter().copied(), truth.masks);
-        }
+/// A prediction after so many operations.
+struct After<'a> {
+    prediction: &'a Prediction<'a>,
+    nodes: usize,
+    done: usize,
+}
+
+impl After<'_> {
+    /// Of a tensor \[ops, nodes\].
+    fn at<T: Copy>(&self, all: Option<&[T]>, node: Node) -> Option<T> {
+        Some(all?[(self.done.max(1) - 1) * self.nodes + node as usize])
+    }
+}
+
+impl Executed for After<'_> {
+    fn participants(&self) -> Option<&[Node]> {
+        None
+    }
+
+    fn visits(&self, node: Node) -> Option<bool> {
+        Some(self.at(self.prediction.masks, node)? == 0)
+    }
+
+    fn pointer(&self, node: Node) -> Option<Node> {
+        self.at(self.prediction.pointers, node)
     }
 }

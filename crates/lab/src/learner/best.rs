@@ -10,6 +10,9 @@ use crate::Scores;
 pub struct Best {
     /// The epoch, counted from 1; 0 is the initial model.
     pub epoch: u64,
+    /// The first epoch with this score, from which patience counts. Of equal weights, later ones may
+    /// be kept.
+    pub reached: u64,
     /// How good they were.
     pub evaluation: Evaluation,
     /// The weights.

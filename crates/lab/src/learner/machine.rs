@@ -22,7 +22,7 @@ impl Network for MachineSettings {
     fn preset(model: &str) -> Result<MachineSettings> {
         match model {
             MACHINE_MODEL => Ok(MachineSettings::default()),
-            _ => Err(Error::config(format!("model is {model}; expected {MACHINE_MODEL}"))),
+            _ => Err(Error::config("model", format!("model is {model}; expected {MACHINE_MODEL}"))),
         }
     }
 
@@ -56,28 +56,33 @@ impl Network for MachineSettings {
     }
 
     fn validate(config: &MachineConfig) -> Result<()> {
-        let invalid = |what: &str| Err(Error::config(what.to_owned()));
+        let invalid = |key: &str, what: &str| Err(Error::config(key, what));
         config.network.check()?;
         if config.model != MACHINE_MODEL {
-            return Err(Error::config(format!(
-                "model is {}; expected {MACHINE_MODEL}",
-                config.model
-            )));
+            return Err(Error::config(
+                "model",
+                format!("model is {}; expected {MACHINE_MODEL}", config.model),
+            ));
         }
         if config.batch == 0 {
-            return invalid("batch is 0; expected at least 1 view");
+            return invalid("batch", "batch is 0; expected at least 1 view");
         }
         let data = &config.data;
         if data.train.is_some() || data.validation.is_some() || data.teacher.is_some() {
             return invalid(
+                "data.train",
                 "data.train, data.validation and data.teacher are for models; a machine learns from its program",
             );
         }
         if data.stream || data.transitions.is_some() || config.teacher_probability > 0.0 {
-            return invalid("data.stream, data.transitions and teacher_probability are for models");
+            return invalid(
+                "data.stream",
+                "data.stream, data.transitions and teacher_probability are for models",
+            );
         }
         if !data.consistent && data.sequences == 0 {
             return invalid(
+                "data.sequences",
                 "data.sequences is 0 and data.consistent is false: there is nothing to train on",
             );
         }
@@ -119,12 +124,15 @@ impl MachineConfig {
     /// The program with its lenses.
     pub fn machine(&self) -> Result<Machine> {
         let Some(program) = programs::named(&self.task) else {
-            return Err(Error::config(format!(
-                "there is no program '{}' for model {MACHINE_MODEL}; expected one of {}{}",
-                self.task,
-                programs::NAMES.join(", "),
-                did_you_mean(&self.task, programs::NAMES)
-            )));
+            return Err(Error::config(
+                "task",
+                format!(
+                    "there is no program '{}' for model {MACHINE_MODEL}; expected one of {}{}",
+                    self.task,
+                    programs::NAMES.join(", "),
+                    did_you_mean(&self.task, programs::NAMES)
+                ),
+            ));
         };
         Ok(Machine::new(program)?)
     }
@@ -160,7 +168,7 @@ fn views_of(config: &MachineConfig, machine: &Machine) -> Result<Views> {
         train.extend(consistent.iter().filter(|pair| seen.insert(pair.0.clone())).cloned());
     }
     if train.is_empty() {
-        return Err(Error::config("no view was met: there is nothing to train on"));
+        return Err(Error::config("data", "no view was met: there is nothing to train on"));
     }
     Ok(Views { met, consistent: consistent.to_vec(), train })
 }
@@ -301,4 +309,33 @@ fn count_right(net: &MachineNet, pairs: &[(View, Action)]) -> Result<Counted> {
         }
     }
     Ok(counted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hard_views_displace_no_other_in_a_pass() {
+        let mut config = MachineConfig::defaults("forest", MACHINE_MODEL, 0).unwrap();
+        config.batch = 8;
+        let machine = config.machine().unwrap();
+        let views = views_of(&config, &machine).unwrap();
+        let net = MachineNet::new(machine.signature().clone(), config.network, 0).unwrap();
+        let trainer = Trainer::new(net, options(&config)).unwrap();
+        let (hard, order) = (vec![0, 5], (0, Vec::new()));
+        let mut learner =
+            MachineLearner { config: &config, machine, views, trainer, hard, taken: 0, order };
+        let all = learner.views.train.len();
+        let mut seen: Vec<usize> = Vec::new();
+        for step in 0..all as u64 {
+            // Behind the two that are repeated.
+            seen.extend(&learner.batch(step)[2..]);
+        }
+        for pass in seen.chunks_exact(all) {
+            let mut pass = pass.to_vec();
+            pass.sort_unstable();
+            assert!(pass.into_iter().eq(0..all));
+        }
+    }
 }

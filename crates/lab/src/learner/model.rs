@@ -15,12 +15,11 @@ use pgn_runs::{Stop, files};
 use crate::{
     Data, DataConfig, Decay, Error, Examples, Result, RunConfig, Transitions, batches,
     data::data_set,
-    evaluate::evaluate,
+    evaluate::{Player, evaluate},
     learner::{Best, Evaluation},
     limits,
     metrics::EpochLosses,
     schedule::linear,
-    test::test,
 };
 
 impl Network for Config {
@@ -75,10 +74,10 @@ impl Network for Config {
     ) -> Result<()> {
         let task = task_of(config, task)?;
         if config.network.input_graph != InputGraph::None && !task.has_input_graph() {
-            return Err(Error::config(format!(
-                "network.input_graph is set, but {} has no input graph",
-                task.name()
-            )));
+            return Err(Error::config(
+                "network.input_graph",
+                format!("network.input_graph is set, but {} has no input graph", task.name()),
+            ));
         }
         let data = &mut config.data;
         if let Some(path) = &data.train {
@@ -87,14 +86,17 @@ impl Network for Config {
             let held = (vec![set.nodes], vec![set.ops], set.count());
             let asked = [data.nodes == held.0, data.ops == held.1, data.sequences == held.2];
             if given.iter().zip(asked).any(|(given, equal)| *given && !equal) {
-                return Err(Error::config(format!(
-                    "{} holds {} sequences of {} nodes and {} operations; leave data.nodes, \
+                return Err(Error::config(
+                    "data.train",
+                    format!(
+                        "{} holds {} sequences of {} nodes and {} operations; leave data.nodes, \
                      data.ops and data.sequences to the file",
-                    path.display(),
-                    held.2,
-                    set.nodes,
-                    set.ops
-                )));
+                        path.display(),
+                        held.2,
+                        set.nodes,
+                        set.ops
+                    ),
+                ));
             }
             (data.nodes, data.ops, data.sequences) = held;
         }
@@ -112,7 +114,7 @@ impl Network for Config {
     }
 
     fn validate(config: &RunConfig) -> Result<()> {
-        let invalid = |what: String| Err(Error::config(what));
+        let invalid = |key: &str, what: String| Err(Error::config(key, what));
         config.network.validate()?;
         for (key, probability) in [
             ("teacher_probability", Some(config.teacher_probability)),
@@ -120,12 +122,18 @@ impl Network for Config {
         ] {
             let probability = probability.unwrap_or(0.0);
             if !(0.0..=1.0).contains(&probability) {
-                return invalid(format!("{key} is {probability}; expected a number from 0 to 1"));
+                return invalid(
+                    key,
+                    format!("{key} is {probability}; expected a number from 0 to 1"),
+                );
             }
             if probability > 0.0 && !config.network.aims_in_training() {
-                return invalid(format!(
-                    "{key} is {probability}, which requires network.forcing = \"own\" or \"free\""
-                ));
+                return invalid(
+                    key,
+                    format!(
+                        "{key} is {probability}, which requires network.forcing = \"own\" or \"free\""
+                    ),
+                );
             }
         }
         let DataConfig { nodes, sequences, validation_sequences, .. } = &config.data;
@@ -133,31 +141,41 @@ impl Network for Config {
             [("sequences", sequences), ("validation_sequences", validation_sequences)]
         {
             if *count < nodes.len() || *count > u32::MAX as usize {
-                return invalid(format!(
-                    "data.{key} is {count}; expected at least one for each of the {} sizes, at \
+                return invalid(
+                    &format!("data.{key}"),
+                    format!(
+                        "data.{key} is {count}; expected at least one for each of the {} sizes, at \
                      most {}",
-                    nodes.len(),
-                    u32::MAX
-                ));
+                        nodes.len(),
+                        u32::MAX
+                    ),
+                );
             }
         }
         if config.batch == 0 || config.batch > config.data.sequences {
-            return invalid(format!(
-                "batch is {}; expected from 1 to the number of training sequences, {}",
-                config.batch, config.data.sequences
-            ));
+            return invalid(
+                "batch",
+                format!(
+                    "batch is {}; expected from 1 to the number of training sequences, {}",
+                    config.batch, config.data.sequences
+                ),
+            );
         }
         if let Some(curriculum) = config.data.curriculum() {
             curriculum.check()?;
             if config.network.iterated().is_none() {
-                return invalid(format!(
-                    "data.transitions is set, but model {} carries latents from one operation to \
+                return invalid(
+                    "data.transitions",
+                    format!(
+                        "data.transitions is set, but model {} carries latents from one operation to \
                      the next: it must be trained on whole sequences",
-                    config.model
-                ));
+                        config.model
+                    ),
+                );
             }
             if config.data.train.is_some() {
                 return invalid(
+                    "data.transitions",
                     "data.transitions samples fresh transitions; it cannot go with data.train"
                         .into(),
                 );
@@ -165,21 +183,26 @@ impl Network for Config {
         }
         if config.data.stream && config.data.train.is_some() {
             return invalid(
+                "data.stream",
                 "data.stream samples fresh sequences; it cannot go with data.train".into(),
             );
         }
         let given = Preset::named(&config.model).ok().map(|preset| preset.given);
         match (given, &config.data.teacher) {
-            (Some(PointerSource::Teacher(_)), None) => invalid(format!(
-                "model {} is given a trained model's pointers; name its run directory as \
+            (Some(PointerSource::Teacher(_)), None) => invalid(
+                "model",
+                format!(
+                    "model {} is given a trained model's pointers; name its run directory as \
                  data.teacher (--teacher DIR)",
-                config.model
-            )),
-            (_, Some(_)) if config.network.pointers != Pointers::Given => invalid(format!(
-                "data.teacher is set, but model {} is not given pointers",
-                config.model
-            )),
+                    config.model
+                ),
+            ),
+            (_, Some(_)) if config.network.pointers != Pointers::Given => invalid(
+                "data.teacher",
+                format!("data.teacher is set, but model {} is not given pointers", config.model),
+            ),
             (_, Some(_)) if !config.network.pointer_types.is_empty() => invalid(
+                "data.teacher",
                 "data.teacher gives one pointer per node; expected no network.pointer_types".into(),
             ),
             _ => Ok(()),
@@ -327,7 +350,8 @@ impl Learner for ModelLearner<'_> {
         let config = self.config;
         let model = Model::from_parameters(config.network.clone(), best.parameters.clone())?;
         let validation = best.evaluation.validation.clone().unwrap_or_default();
-        let test = test(&model, &self.data, &config.test, config.seed, stop)?;
+        let (data, seed) = (&self.data, config.seed);
+        let test = Player::Model(&model).test(data.task(), Some(data), &config.test, seed, stop)?;
         Ok(Tested { validation, test, views: None })
     }
 }

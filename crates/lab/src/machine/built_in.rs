@@ -1,6 +1,8 @@
 //! The machines that come with this program: trained, certified, committed in `results/machines`
 //! (`crates/lab/machines` is a link to it, so that packages of this crate have them).
 
+/// Their names: there is one of every program.
+pub use pgn_machines::programs::NAMES;
 use pgn_structures::did_you_mean;
 
 use crate::{Error, Result};
@@ -15,16 +17,13 @@ pub struct Files {
 
 /// Through the link, so that packages of this crate have what is included.
 macro_rules! path {
-    ($name:literal, $file:literal) => {
-        concat!("../../machines/", $name, "/", $file)
+    ($name:ident, $file:literal) => {
+        concat!("../../machines/", stringify!($name), "/", $file)
     };
 }
 
 macro_rules! machines {
-    ($($name:literal),*) => {
-        /// Their names.
-        pub const NAMES: [&str; [$($name),*].len()] = [$($name),*];
-
+    ($($name:ident),*) => {
         const FILES: [Files; NAMES.len()] = [$(Files {
             config: include_str!(path!($name, "config.toml")),
             model: include_bytes!(path!($name, "model.safetensors")),
@@ -34,7 +33,7 @@ macro_rules! machines {
     };
 }
 
-machines!("dsu", "lct", "forest", "splay", "heap");
+pgn_machines::with_built_in_programs!(machines);
 
 /// The files of a built-in machine.
 pub fn files(name: &str) -> Result<&'static Files> {

@@ -1,10 +1,9 @@
 //! The certificate of a trained machine: its network equals its program on every consistent view.
 
-use pgn_engine::MachineNet;
 use pgn_machines::{Certificate, Trial, View, certify_on};
 use serde::{Deserialize, Serialize};
 
-use super::{MachineRun, ProofRecord};
+use super::{MachineRun, proof::ProofRecord};
 use crate::Result;
 
 /// `certificate.json`.
@@ -35,7 +34,7 @@ impl MachineCertificate {
         let margin = predictions.iter().map(|one| one.margin).fold(f32::INFINITY, f32::min);
         let mut found = predictions.into_iter().map(|prediction| prediction.action);
         let mut certificate = certify_on(machine, pairs, |_| found.next().unwrap_or_default());
-        certificate.weights = Some(hash(run.net()));
+        certificate.weights = Some(hash(&run.net().parameters().to_bytes()));
         let proof = certificate.certified.then(|| ProofRecord::of(run)).transpose()?;
         if let Some(proof) = &proof {
             certificate.statement = proof.statement.clone();
@@ -49,22 +48,26 @@ impl MachineRun {
     /// What its certificate says, proved or tested, if it is a certificate of this network and of
     /// this program.
     pub fn statement(&self) -> Option<String> {
-        let known = &self.certificate()?.certificate;
-        let mut expected = self.machine().consistent().iter().map(|(_, action)| action.clone());
-        let mut now = certify_on(self.machine(), self.machine().consistent(), |_| {
-            expected.next().unwrap_or_default()
-        });
-        now.weights = Some(hash(self.net()));
-        now.statement = known.statement.clone();
-        (now == *known).then_some(now.statement)
+        self.certificate_of_this().map(|known| known.certificate.statement.clone())
+    }
+
+    /// Whether its certificate says that it is proved, and is of this network and program.
+    pub fn is_proved(&self) -> bool {
+        let known = self.certificate_of_this().and_then(|known| known.proof.as_ref());
+        known.is_some_and(|proof| proof.proved)
+    }
+
+    fn certificate_of_this(&self) -> Option<&MachineCertificate> {
+        let known = self.certificate()?;
+        (known.proof.as_ref()?.subject == hash(&self.proof())).then_some(known)
     }
 }
 
 /// Sequences and their nodes on which invariants are tested before a certificate is given.
 const TRIED: [(u64, usize); 3] = [(20, 3), (10, 8), (5, 20)];
 
-fn hash(net: &MachineNet) -> String {
+pub(super) fn hash(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(net.parameters().to_bytes());
+    let digest = Sha256::digest(bytes);
     digest.iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }

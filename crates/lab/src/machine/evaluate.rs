@@ -9,9 +9,8 @@ use super::{Executor, MachineRun, Mode};
 use pgn_runs::Stop;
 
 use crate::{
-    Result, Scores, TestScores, TestSets,
-    evaluate::Tally,
-    evaluate::stream::{Executes, every_size, join, roll},
+    Examples, Result, Scores, TestScores, TestSets,
+    evaluate::{Player, counting},
 };
 
 /// The logits of a machine, which does not hedge: an answer is 1 or 0, a node visited or not.
@@ -55,7 +54,8 @@ impl MachineRun {
             mask_logits.extend(
                 (0..nodes as Node).map(|node| if visited.contains(node) { -LOGIT } else { LOGIT }),
             );
-            pointers.extend((0..nodes as Node).map(|node| self.pointer(&store, node)));
+            let program = self.machine().program();
+            pointers.extend((0..nodes as Node).map(|node| program.node_pointer(&store, node)));
         }
         Ok(Rollout { query_logits, mask_logits: Some(mask_logits), pointers: Some(pointers) })
     }
@@ -75,10 +75,6 @@ impl MachineRun {
         Ok((outcome.as_answer(), steps))
     }
 
-    fn pointer(&self, store: &Store, node: Node) -> Node {
-        self.machine().program().node_pointer(store, node)
-    }
-
     /// Rolls out every sequence of a data set.
     pub fn rollouts(
         &self,
@@ -94,13 +90,9 @@ impl MachineRun {
     /// The scores on a data set.
     pub fn evaluate(&self, set: &Dataset, mode: Mode, stop: Stop<'_>) -> Result<TestScores> {
         let executor = self.executor(mode)?;
-        let mut tally = Tally::default();
-        for sequence in set.sequences() {
-            tally.add(sequence, &self.rollout_until(&executor, sequence, stop)?);
-        }
-        let (nodes, ops, sequences) = (set.nodes, set.ops, set.count());
-        let scores = tally.scores();
-        Ok(TestScores { nodes, ops, sequences, scores, ..TestScores::default() })
+        let rule = self.task().ok().map(|task| counting(&task, set.seed)).transpose()?.flatten();
+        let set = Examples::from(set.clone());
+        Player::Machine(&executor).score_set(&set, rule.as_ref(), stop)
     }
 
     /// The scores on the validation set at the run's seed; all 0 where there are no data
@@ -120,41 +112,8 @@ impl MachineRun {
     /// in O(n) memory; none where there are no data sets. The same sequences as every model's.
     pub fn test(&self, sets: &TestSets, mode: Mode, stop: Stop<'_>) -> Result<Vec<TestScores>> {
         let Ok(task) = self.task() else { return Ok(Vec::new()) };
-        let executor = self.executor(mode)?;
         let seed = sets.seed.unwrap_or(self.config().seed);
-        every_size(&sets.of(&self.config().test)?, seed, |sampling| {
-            join(sampling, |index| {
-                roll(&task, sampling, index, stop, |priorities| {
-                    let store = executor.store(priorities);
-                    Ok(Carried { run: self, executor: &executor, store })
-                })
-            })
-        })
-    }
-}
-
-/// A machine with the memory that it is at work on.
-struct Carried<'a> {
-    run: &'a MachineRun,
-    executor: &'a Executor<'a>,
-    store: Store,
-}
-
-impl Executes for Carried<'_> {
-    fn execute(&mut self, operation: Operation) -> Result<Option<(bool, usize)>> {
-        let outcome = self.run.apply(self.executor, &mut self.store, operation).ok();
-        Ok(outcome.map(|(answer, steps)| (answer, steps as usize)))
-    }
-
-    fn participants(&self) -> &[Node] {
-        self.store.visited().nodes()
-    }
-
-    fn visits(&self, node: Node) -> bool {
-        self.store.visited().contains(node)
-    }
-
-    fn pointer(&self, node: Node) -> Node {
-        self.run.pointer(&self.store, node)
+        let sets = sets.of(&self.config().test)?;
+        Player::Machine(&self.executor(mode)?).test(&task, None, &sets, seed, stop)
     }
 }

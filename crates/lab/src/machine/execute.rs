@@ -18,10 +18,10 @@ pub enum Mode {
     /// The network's actions on all consistent views are looked up in a table.
     #[default]
     Memoised,
-    /// A decision tree made of that table; only for certified machines. It trusts the proof that no
-    /// other view occurs; all other modes draw such a view and stop.
+    /// A decision tree made of that table; only for certified machines. If the machine is proved, it
+    /// trusts the proof that no other view occurs; all other modes draw such a view and stop.
     Compiled,
-    /// The same, but every view is looked up: one that is not in the table is an error.
+    /// Compiled, and every view is looked up: one that is not in the table is an error.
     Checked,
 }
 
@@ -70,14 +70,15 @@ impl MachineRun {
 
     /// The machine as decision trees; refused if the network differs from the program on any
     /// consistent view. That is found out anew here, whatever a certificate says: settings,
-    /// weights or the program may have changed since.
-    pub fn compile(&self) -> Result<Compiled> {
-        Ok(Compiled::new(self.machine(), &self.right_table()?)?.stating(self.statement()))
-    }
-
-    /// [`MachineRun::compile`], with an error for every view that is not in the table.
-    pub fn compile_checked(&self) -> Result<Compiled> {
-        Ok(Compiled::checked(self.machine(), &self.right_table()?)?.stating(self.statement()))
+    /// weights or the program may have changed since. With `checked`, or without a proof, the trees
+    /// look whether every view is in the table.
+    pub fn compile(&self, checked: bool) -> Result<Compiled> {
+        let (table, statement) = (self.right_table()?, self.statement());
+        let trees = match checked || !self.is_proved() {
+            true => Compiled::checked(self.machine(), &table)?,
+            false => Compiled::new(self.machine(), &table)?,
+        };
+        Ok(trees.stating(statement))
     }
 
     fn right_table(&self) -> Result<Vec<(View, Action)>> {
@@ -102,8 +103,8 @@ impl MachineRun {
             _ => HashMap::new(),
         };
         let compiled = match mode {
-            Mode::Compiled => Some(Arc::new(self.compile()?)),
-            Mode::Checked => Some(Arc::new(self.compile_checked()?)),
+            Mode::Compiled => Some(Arc::new(self.compile(false)?)),
+            Mode::Checked => Some(Arc::new(self.compile(true)?)),
             _ => None,
         };
         Ok(Executor { run: self, table, compiled })
@@ -116,6 +117,10 @@ impl MachineRun {
 }
 
 impl Executor<'_> {
+    pub(crate) fn run(&self) -> &MachineRun {
+        self.run
+    }
+
     /// The program.
     pub fn machine(&self) -> &Machine {
         self.run.machine()

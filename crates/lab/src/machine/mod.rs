@@ -20,9 +20,8 @@ mod verify;
 
 pub use certificate::MachineCertificate;
 pub use execute::{Executor, Mode};
-pub use proof::ProofRecord;
 pub use run::MachineRun;
-pub use suggest::{Suggestion, suggest};
+pub use suggest::suggest;
 pub use verify::MachineVerdict;
 
 /// The model's name, as in `--model`.

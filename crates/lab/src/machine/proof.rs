@@ -4,7 +4,7 @@ use pgn_machines::Trial;
 use pgn_structures::files::TensorWriter;
 use serde::{Deserialize, Serialize};
 
-use super::MachineRun;
+use super::{MachineRun, certificate::hash};
 use crate::{Error, Result};
 
 /// The part of a certificate that is about the proof.
@@ -15,6 +15,9 @@ pub struct ProofRecord {
     pub proved: bool,
     /// What that means, in one paragraph.
     pub statement: String,
+    /// The SHA-256 of all that it is about: names, clauses, lenses, table and network.
+    #[serde(default)]
+    pub subject: String,
     /// Views that the clauses allow.
     pub views: usize,
     /// Obligations that a clause holds after a row of the table.
@@ -63,12 +66,15 @@ impl MachineRun {
 impl ProofRecord {
     /// Asks the checker; where it proves nothing, tests the clauses instead.
     pub(super) fn of(run: &MachineRun) -> Result<ProofRecord> {
-        let report = match pgn_check::check(&run.proof()) {
+        let proof = run.proof();
+        let subject = hash(&proof);
+        let report = match pgn_check::check(&proof) {
             Ok(report) => report,
-            Err(refutation) => return ProofRecord::tested(run, &refutation.to_string()),
+            Err(refutation) => return ProofRecord::tested(run, &refutation.to_string(), subject),
         };
         Ok(ProofRecord {
             proved: true,
+            subject,
             statement: report.statement(),
             views: report.views,
             induction: report.induction,
@@ -81,7 +87,7 @@ impl ProofRecord {
         })
     }
 
-    fn tested(run: &MachineRun, refutation: &str) -> Result<ProofRecord> {
+    fn tested(run: &MachineRun, refutation: &str, subject: String) -> Result<ProofRecord> {
         let machine = run.machine();
         let mut operations = 0;
         for trial in TRIALS {
@@ -96,6 +102,6 @@ impl ProofRecord {
             machine.consistent().len()
         );
         let refutation = Some(refutation.to_owned());
-        Ok(ProofRecord { statement, refutation, ..ProofRecord::default() })
+        Ok(ProofRecord { statement, subject, refutation, ..ProofRecord::default() })
     }
 }

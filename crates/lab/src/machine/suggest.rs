@@ -1,12 +1,14 @@
 //! Clauses that make a program provable, found in its runs.
 
 use pgn_check::{Refutation, check_table, not_inductive};
-use pgn_machines::{Machine, Trial, candidates};
+use std::sync::Arc;
+
+use pgn_machines::{Machine, Program, Trial, candidates, reclaused, that_hold};
 
 use crate::Result;
 
 /// Clauses for a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Suggestion {
     /// Clauses that are inductive together; as few as prove what all of them prove.
     pub clauses: Vec<String>,
@@ -19,31 +21,89 @@ pub struct Suggestion {
 /// Random runs in which candidates are looked for.
 const TRIAL: Trial = Trial { sequences: 60, nodes: 7, operations: 40, seed: 0 };
 
+/// Random runs in which clauses that prove nothing are tested.
+const LARGE: Trial = Trial { sequences: 400, nodes: 10, operations: 60, seed: 1 };
+
 /// Looks for clauses: what held in random runs, without what the checker finds not to be inductive,
-/// and without what the proof does not need. Clauses that the program declares are kept.
+/// and without what the proof does not need. Clauses that the program declares are kept. If they
+/// prove nothing, they are at least such that larger runs do not refute them.
 ///
 /// ```
 /// use pgn_lab::machine::suggest;
-/// use pgn_machines::{Machine, programs};
+/// use pgn_machines::{programs, reclaused};
 ///
-/// let dsu = Machine::new(programs::named("dsu").unwrap())?.with_clauses(Vec::new())?;
+/// let dsu = reclaused(&programs::named("dsu").unwrap(), Vec::new());
 /// let found = suggest(&dsu)?;
 /// assert!(found.clauses.contains(&"acyclic up".to_owned()));
 /// assert_eq!(found.views, Some(21));
 /// # Ok::<(), pgn_lab::Error>(())
 /// ```
-pub fn suggest(machine: &Machine) -> Result<Suggestion> {
-    let declared = machine.program().clauses();
-    let mut clauses = declared.clone();
-    let ordered =
-        declared.iter().any(|one| one.starts_with("acyclic ") || one.starts_with("tree "));
-    clauses.extend(candidates(machine.program(), TRIAL)?.into_iter().filter(|one| {
-        !declared.contains(one)
-            && !(ordered && (one.starts_with("acyclic ") || one.starts_with("tree ")))
-    }));
+pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
+    let (mut first, mut failed) = (None, Ok(Suggestion::default()));
+    for candidates in candidates(&**program, TRIAL)? {
+        let found = match among(program, &candidates) {
+            Ok(found) => found,
+            // With another order, there may be fewer views.
+            Err(error) => {
+                failed = Err(error);
+                continue;
+            }
+        };
+        if found.refutation.is_none() {
+            return Ok(found);
+        }
+        first.get_or_insert((candidates, found));
+    }
+    // Nothing is proved. What is true leaves out views that do not occur all the same.
+    let Some((candidates, mut found)) = first else { return failed };
+    let declared = program.clauses();
+    let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
+    let views = |clauses: &[String]| {
+        Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len())
+    };
+    let least = views(&held)?;
+    found.clauses = fewest(held, 0, &|fewer| views(fewer).is_ok_and(|views| views == least));
+    Ok(found)
+}
+
+/// What is declared, with candidates that fit it.
+fn with(declared: &[String], candidates: &[String]) -> Vec<String> {
+    let is_order = |one: &str| one.starts_with("acyclic ") || one.starts_with("tree ");
+    let ordered = declared.iter().any(|one| is_order(one));
+    let fits = |one: &&String| !(declared.contains(one) || ordered && is_order(one));
+    declared.iter().chain(candidates.iter().filter(fits)).cloned().collect()
+}
+
+/// Without what can be left out, parts first; the first `kept` stay.
+fn fewest(
+    mut clauses: Vec<String>,
+    kept: usize,
+    enough: &dyn Fn(&[String]) -> bool,
+) -> Vec<String> {
+    let mut size = (clauses.len() - kept).div_ceil(2);
+    while size > 0 {
+        let mut from = kept;
+        while from < clauses.len() {
+            let mut fewer = clauses.clone();
+            fewer.drain(from..(from + size).min(clauses.len()));
+            // Without its order, what is left may not even be clauses.
+            if enough(&fewer) {
+                clauses = fewer;
+            } else {
+                from = (from + size).min(clauses.len());
+            }
+        }
+        size = if size == 1 { 0 } else { size.div_ceil(2) };
+    }
+    clauses
+}
+
+fn among(program: &Arc<dyn Program>, candidates: &[String]) -> Result<Suggestion> {
+    let declared = program.clauses();
+    let mut clauses = with(&declared, candidates);
     // Without those that fail others may fail, so this is repeated until none does.
     loop {
-        match not_inductive(&table(machine, &clauses)?) {
+        match not_inductive(&table(program, &clauses)?) {
             Err(refutation) => return Ok(refuted(clauses, refutation)),
             Ok(broken) => {
                 let before = clauses.len();
@@ -54,26 +114,15 @@ pub fn suggest(machine: &Machine) -> Result<Suggestion> {
             }
         }
     }
-    let views = match check_table(&table(machine, &clauses)?) {
+    let views = match check_table(&table(program, &clauses)?) {
         Err(refutation) => return Ok(refuted(clauses, refutation)),
         Ok(report) => report.views,
     };
-    let mut size = (clauses.len() - declared.len()).div_ceil(2);
-    while size > 0 {
-        let mut from = declared.len();
-        while from < clauses.len() {
-            let mut fewer = clauses.clone();
-            let to = (from + size).min(clauses.len());
-            fewer.drain(from..to);
-            // Without its order, what is left may not even be clauses.
-            let proved = table(machine, &fewer).ok().and_then(|table| check_table(&table).ok());
-            match proved.is_some_and(|report| report.views == views) {
-                true => clauses = fewer,
-                false => from = to,
-            }
-        }
-        size = if size == 1 { 0 } else { size.div_ceil(2) };
-    }
+    let proved = |fewer: &[String]| {
+        let report = table(program, fewer).ok().and_then(|table| check_table(&table).ok());
+        report.is_some_and(|report| report.views == views)
+    };
+    let clauses = fewest(clauses, declared.len(), &proved);
     Ok(Suggestion { clauses, views: Some(views), refutation: None })
 }
 
@@ -82,7 +131,7 @@ fn refuted(clauses: Vec<String>, refutation: Refutation) -> Suggestion {
 }
 
 /// The table of the program under these clauses, for the checker; without a network.
-fn table(machine: &Machine, clauses: &[String]) -> Result<String> {
-    let machine = machine.with_clauses(clauses.to_vec())?;
+fn table(program: &Arc<dyn Program>, clauses: &[String]) -> Result<String> {
+    let machine = Machine::new(reclaused(program, clauses.to_vec()))?;
     Ok(machine.proof(serde_json::json!({ "k": 8, "rounds": 1, "cap": 6.0 })).to_string())
 }

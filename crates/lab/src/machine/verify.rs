@@ -1,6 +1,6 @@
 //! A machine against its program and against the classical structure, operation by operation.
 
-use pgn_machines::Store;
+use pgn_machines::{Exploration, Store};
 use pgn_structures::Node;
 use serde::Serialize;
 
@@ -22,8 +22,9 @@ pub struct MachineVerdict {
 }
 
 impl MachineRun {
-    /// Runs `sequences` random sequences of `3 nodes` operations, as the program draws them; some
-    /// programs draw from 4 nodes at least.
+    /// Runs `sequences` random sequences of `3 nodes` operations: every other one as the program
+    /// draws them (some programs draw from 4 nodes at least), the rest with any arguments, also equal
+    /// ones and such that are refused, and with equal keys.
     pub fn verify(
         &self,
         nodes: usize,
@@ -38,16 +39,24 @@ impl MachineRun {
         for sequence in 0..sequences {
             let mut rng = streams::VERIFICATION.rng(seed, nodes as u64, sequence);
             let keys: Vec<f32> = (0..nodes).map(|_| rng.unit_f32()).collect();
-            let mut ours = Store::new(signature, &keys);
-            let mut truth = ours.clone();
+            let mut any = Exploration::new(machine.program(), nodes, seed, sequence);
+            let as_drawn = sequence % 2 == 0 && nodes >= 4;
+            if as_drawn {
+                any.store = Store::new(signature, &keys);
+            }
+            let mut ours = any.store.clone();
             for t in 0..3 * nodes {
-                let call = machine.program().sample(&truth, &mut rng);
-                let expected = machine.run_program(&mut truth, call.operation, &call.arguments)?;
+                let call = match as_drawn {
+                    true => machine.program().sample(&any.store, &mut rng),
+                    false => any.call(),
+                };
+                let truth = &mut any.store;
+                let expected = machine.run_program(truth, call.operation, &call.arguments)?;
                 let found = executor.apply(&mut ours, call.operation, &call.arguments);
                 verdict.operations += 1;
                 let same = found.as_ref().is_ok_and(|(outcome, _)| *outcome == expected)
                     && ours.words() == truth.words()
-                    && sorted(&ours) == sorted(&truth);
+                    && sorted(&ours) == sorted(truth);
                 if !same {
                     verdict.wrong += 1;
                     verdict.first.get_or_insert_with(|| {

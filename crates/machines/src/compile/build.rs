@@ -14,7 +14,6 @@ struct Case<'a> {
     slots: Vec<Option<u8>>,
     /// Equal for cases whose actions are the same writes in terms of access paths.
     label: usize,
-    weight: f64,
 }
 
 /// What is known at a place in the tree.
@@ -29,17 +28,11 @@ struct Known {
 /// Compiles a table of views and actions, such as a certified network's on all consistent views.
 ///
 /// The tree is exact on the table, and reads no more than it needs: at each place the read that
-/// tells most about the action. `weight` says how often a view is met, for trees that are quick
-/// where it matters; a constant will do.
+/// tells most about the action.
 ///
 /// A `checked` tree makes every read of the lens, and ends in [`Branch::Outside`] wherever what it
 /// found is in none of the views.
-pub(crate) fn build(
-    machine: &Machine,
-    pairs: &[(View, Action)],
-    weight: &dyn Fn(&View) -> f64,
-    checked: bool,
-) -> Result<Tree> {
+pub(crate) fn build(machine: &Machine, pairs: &[(View, Action)], checked: bool) -> Result<Tree> {
     let signature = machine.signature();
     let mut states = Vec::new();
     for (state, lens) in (0..).zip(machine.lenses()) {
@@ -53,7 +46,7 @@ pub(crate) fn build(
             .filter(|(view, _)| view.state == state)
             .map(|(view, action)| {
                 let slots = slots_of(lens, view);
-                Case { view, action, slots, label: 0, weight: weight(view).max(1e-6) }
+                Case { view, action, slots, label: 0 }
             })
             .collect();
         if cases.is_empty() {
@@ -234,7 +227,7 @@ fn settled(cases: &[&Case], known: &Known) -> Option<(Vec<Effect>, u8)> {
     cases[1..].iter().all(same).then_some(first)
 }
 
-/// How many reads the cases take, by weight, if at each place that read is chosen which tells
+/// How many reads the cases take if at each place that read is chosen which tells
 /// most about the action. Leaves cost a little too.
 fn cost(lens: &Lens, cases: &[&Case], known: &Known) -> f64 {
     if settled(cases, known).is_some() {
@@ -250,8 +243,7 @@ fn cost(lens: &Lens, cases: &[&Case], known: &Known) -> f64 {
     }
     let Some((_, index, groups)) = best else { return f64::INFINITY };
     let known = known.after(lens, index);
-    let here: f64 = cases.iter().map(|case| case.weight).sum();
-    here + groups.values().map(|group| cost(lens, group, &known)).sum::<f64>()
+    cases.len() as f64 + groups.values().map(|group| cost(lens, group, &known)).sum::<f64>()
 }
 
 impl Known {
@@ -326,11 +318,11 @@ fn split<'a>(
     Some(groups)
 }
 
-/// Weight times entropy of the actions of a group.
+/// Size times entropy of the actions of a group.
 fn entropy(group: &[&Case]) -> f64 {
     let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
     for case in group {
-        *counts.entry(case.label).or_default() += case.weight;
+        *counts.entry(case.label).or_default() += 1.0;
     }
     let total: f64 = counts.values().sum();
     counts.values().map(|&count| -count * (count / total).ln()).sum()

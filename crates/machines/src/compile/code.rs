@@ -42,8 +42,6 @@ pub(super) enum Op {
     SetControl,
     /// Visits slot a.
     Visit,
-    /// Sets mark b of slot a.
-    Mark,
     /// Recomputes the aggregate of slot a.
     Pull,
     /// Adds the operand to the value of slot a.
@@ -294,9 +292,8 @@ impl Writer {
                 Effect::Mark { slot, mark } if valued && usize::from(mark) <= MARKS.len() => {
                     values.push((usize::from(mark), self.place(slot)));
                 }
-                Effect::Mark { slot, mark } => {
-                    self.push(Op::Mark, [self.place(slot), mark, 0, 0, 0]);
-                }
+                // Nobody reads other marks.
+                Effect::Mark { .. } => {}
             }
         }
         for pair in sets.chunks(2) {

@@ -53,31 +53,17 @@ pub struct Compiled {
 impl Compiled {
     /// Compiles a table of views and actions: all consistent views, with a network's actions.
     pub fn new(machine: &Machine, pairs: &[(View, Action)]) -> Result<Self> {
-        Compiled::weighted(machine, pairs, &|_| 1.0)
-    }
-
-    /// [`Compiled::new`] with trees that are quickest on views of large weight.
-    pub fn weighted(
-        machine: &Machine,
-        pairs: &[(View, Action)],
-        weight: &dyn Fn(&View) -> f64,
-    ) -> Result<Self> {
-        Compiled::of(machine, pairs, weight, false)
+        Compiled::of(machine, pairs, false)
     }
 
     /// [`Compiled::new`] that looks, at every micro-step, whether the view is in the table. One that
     /// is not is an [`Error::Undefined`] that draws it.
     pub fn checked(machine: &Machine, pairs: &[(View, Action)]) -> Result<Self> {
-        Compiled::of(machine, pairs, &|_| 1.0, true)
+        Compiled::of(machine, pairs, true)
     }
 
-    fn of(
-        machine: &Machine,
-        pairs: &[(View, Action)],
-        weight: &dyn Fn(&View) -> f64,
-        checked: bool,
-    ) -> Result<Self> {
-        let tree = build::build(machine, pairs, weight, checked)?;
+    fn of(machine: &Machine, pairs: &[(View, Action)], checked: bool) -> Result<Self> {
+        let tree = build::build(machine, pairs, checked)?;
         let code = |visits, values| Code::of(&tree, Notes { visits, values });
         let (fast, recording, valued) =
             (code(false, false)?, code(true, false)?, code(false, true)?);
@@ -93,7 +79,7 @@ impl Compiled {
         })
     }
 
-    /// The same, with what was proved or only tested, which emitted Rust then begins with.
+    /// Adds what was proved or only tested, which emitted Rust then begins with.
     #[must_use]
     pub fn stating(self, statement: Option<String>) -> Self {
         Compiled { statement, ..self }
@@ -154,11 +140,7 @@ impl Compiled {
             started => started?,
         };
         let limit = steps_allowed(store);
-        let mut marks = Vec::new();
-        let mut mark = |mark, node| marks.push((mark, node));
-        let end = code.run(store, state, limit, notes, &mut mark)?;
-        store.add_marks(marks);
-        match end {
+        match code.run(store, state, limit, notes)? {
             End::Halt(state) => Ok(self.machine.outcome(store, state).unwrap_or(Outcome::Done)),
             End::Outside(state) => {
                 Err(self.machine.undefined(&self.machine.view(store, state, &mut Vec::new())))

@@ -1,6 +1,6 @@
 //! The loop that runs compiled code.
 
-use pgn_structures::{Node, Recorder};
+use pgn_structures::Recorder;
 
 use super::code::{CONTROLS, Code, Instruction, Op, REGISTERS, SLOTS};
 use crate::store::NIL;
@@ -23,20 +23,19 @@ impl Code {
         state: u8,
         limit: u64,
         (recorder, values): (&mut R, &mut V),
-        mark: &mut impl FnMut(u8, Node),
     ) -> Result<End> {
         let notes = (recorder, values);
         // The compiler knows how long a node is in each copy of the loop.
         match self.stride {
-            1 => self.run_with::<R, V, 1>(store, state, limit, notes, mark),
-            2 => self.run_with::<R, V, 2>(store, state, limit, notes, mark),
-            3 => self.run_with::<R, V, 3>(store, state, limit, notes, mark),
-            4 => self.run_with::<R, V, 4>(store, state, limit, notes, mark),
-            5 => self.run_with::<R, V, 5>(store, state, limit, notes, mark),
-            6 => self.run_with::<R, V, 6>(store, state, limit, notes, mark),
-            7 => self.run_with::<R, V, 7>(store, state, limit, notes, mark),
-            8 => self.run_with::<R, V, 8>(store, state, limit, notes, mark),
-            _ => self.run_with::<R, V, 9>(store, state, limit, notes, mark),
+            1 => self.run_with::<R, V, 1>(store, state, limit, notes),
+            2 => self.run_with::<R, V, 2>(store, state, limit, notes),
+            3 => self.run_with::<R, V, 3>(store, state, limit, notes),
+            4 => self.run_with::<R, V, 4>(store, state, limit, notes),
+            5 => self.run_with::<R, V, 5>(store, state, limit, notes),
+            6 => self.run_with::<R, V, 6>(store, state, limit, notes),
+            7 => self.run_with::<R, V, 7>(store, state, limit, notes),
+            8 => self.run_with::<R, V, 8>(store, state, limit, notes),
+            _ => self.run_with::<R, V, 9>(store, state, limit, notes),
         }
     }
 
@@ -46,7 +45,6 @@ impl Code {
         state: u8,
         limit: u64,
         (recorder, values): (&mut R, &mut V),
-        mark: &mut impl FnMut(u8, Node),
     ) -> Result<End> {
         let mut slots = [NIL; SLOTS];
         let mut controls = [0u8; CONTROLS];
@@ -137,10 +135,6 @@ impl Code {
                 }
                 Op::Visit => {
                     recorder.visit(slot!(a));
-                    target
-                }
-                Op::Mark => {
-                    mark(b, slot!(a));
                     target
                 }
                 Op::Pull => {

@@ -1,11 +1,11 @@
 //! Which program points there are: nodes of the tree of all traces, merged into states.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Access, Event, Found,
     trace::Trace,
-    trees::{Trees, fit},
+    trees::{FOUND, PER_STATE, Slot, Trees, fit},
 };
 
 /// What leads from a state to the next: an access. If program points are told, it is made at one;
@@ -20,7 +20,18 @@ pub(super) struct Automaton {
     parent: Vec<usize>,
     steps: Vec<HashMap<Step, usize>>,
     access: Vec<Option<Access>>,
+    /// Functions with the places where they are called. If there are several, they are a field of
+    /// the controller, which says where to go on afterwards; these functions come first.
+    pub functions: Vec<(String, Vec<String>)>,
+    /// Slots that are kept when a function is called from a place, with those that they are copies
+    /// of: what it, or what it calls, found before.
+    pub saved: BTreeMap<Call, Vec<(Slot, Slot)>>,
+    /// The slot that each slot is a copy of, or is.
+    pub origins: Vec<Slot>,
 }
+
+/// A function, and the place where it is called.
+pub(super) type Call = (usize, u8);
 
 impl Automaton {
     /// The tree of all traces: two are at the same node if they made the same accesses so far.
@@ -30,7 +41,11 @@ impl Automaton {
             parent: (0..operations).collect(),
             steps: vec![HashMap::new(); operations],
             access: vec![None; operations],
+            functions: if told { functions(traces) } else { Vec::new() },
+            saved: BTreeMap::new(),
+            origins: Vec::new(),
         };
+        let mut within: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); all.functions.len()];
         let mut points: HashMap<Step, usize> = HashMap::new();
         for trace in traces {
             let mut state = trace.operation;
@@ -45,6 +60,23 @@ impl Automaton {
                         next
                     }
                 };
+                for (function, states) in within.iter_mut().enumerate() {
+                    if event.calls.iter().any(|call| call.0 == all.functions[function].0) {
+                        states.insert(state);
+                    }
+                }
+            }
+        }
+        all.origins = (0..all.len() * PER_STATE).collect();
+        // The nodes of the first access in a function stand for its arguments.
+        all.origins.resize(all.entry(all.functions.len(), 0), 0);
+        for (function, states) in within.into_iter().take(all.controls()).enumerate() {
+            let slots: Vec<Slot> =
+                states.iter().flat_map(|one| one * PER_STATE..(one + 1) * PER_STATE).collect();
+            for place in 0..all.functions[function].1.len() {
+                let copies = slots.iter().zip(all.origins.len()..).map(|(&from, to)| (to, from));
+                all.saved.insert((function, place as u8), copies.collect());
+                all.origins.extend(&slots);
             }
         }
         all
@@ -65,6 +97,40 @@ impl Automaton {
     /// The access that a state is just after; none where an operation starts.
     pub fn access(&self, state: usize) -> Option<Access> {
         self.access[state]
+    }
+
+    /// How many functions are called from several places.
+    pub fn controls(&self) -> usize {
+        self.functions.iter().filter(|one| one.1.len() > 1).count()
+    }
+
+    /// The slot of the first or second node of the first access in a function.
+    pub fn entry(&self, function: usize, place: usize) -> Slot {
+        self.len() * PER_STATE + 2 * function + place
+    }
+
+    /// Whether a slot holds the outcome of a test.
+    pub fn is_flag(&self, slot: Slot) -> bool {
+        let origin = self.origins.get(slot).copied().unwrap_or(0);
+        let access = self.access(origin / PER_STATE);
+        origin % PER_STATE == FOUND && matches!(access, Some(Access::Bit(_) | Access::Less))
+    }
+
+    /// The slots that are copied when a function is entered, with those that they are copies of.
+    pub fn saves(&self, calls: &[Call]) -> impl Iterator<Item = (Slot, Slot)> {
+        calls.iter().filter_map(|call| self.saved.get(call)).flatten().copied()
+    }
+
+    /// The functions that are entered from one access to the next, and where they are called.
+    pub fn entered(&self, before: Option<&Event>, event: &Event) -> Vec<Call> {
+        let before = before.map_or(&[][..], |event| &event.calls);
+        let same = event.calls.iter().zip(before).take_while(|(a, b)| a == b).count();
+        let number = |call: &(String, String)| {
+            let function = self.functions.iter().position(|one| one.0 == call.0)?;
+            let place = self.functions[function].1.binary_search(&call.1).ok()?;
+            Some((function, place as u8))
+        };
+        event.calls[same..].iter().filter_map(number).collect()
     }
 
     fn find(&self, mut state: usize) -> usize {
@@ -162,6 +228,18 @@ impl Automaton {
     pub fn trees(&self, traces: &[Trace], told: bool) -> Option<Trees> {
         fit(self, traces, told, None)
     }
+}
+
+fn functions(traces: &[Trace]) -> Vec<(String, Vec<String>)> {
+    let mut places: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (function, place) in traces.iter().flat_map(|one| &one.events).flat_map(|one| &*one.calls) {
+        places.entry(function).or_default().insert(place);
+    }
+    let owned = |places: BTreeSet<&str>| places.into_iter().map(str::to_owned).collect();
+    let mut all: Vec<(String, Vec<String>)> =
+        places.into_iter().map(|(name, places)| (name.to_owned(), owned(places))).collect();
+    all.sort_by_key(|one| one.1.len() == 1);
+    all
 }
 
 fn steps(trace: &Trace, told: bool) -> impl Iterator<Item = Step> {

@@ -55,6 +55,7 @@
 //! ```
 
 mod automaton;
+mod blocks;
 mod program;
 mod registers;
 mod search;
@@ -63,4 +64,4 @@ mod trees;
 
 pub use program::Inferred;
 pub use search::{Inference, InferenceProgress, Learned};
-pub use trace::{Access, Code, CodeMemory, Event, Found};
+pub use trace::{Access, Calls, Code, CodeMemory, Event, Found};

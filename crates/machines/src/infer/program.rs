@@ -11,8 +11,9 @@ use pgn_structures::Rng;
 use super::{
     Access, Code,
     automaton::Automaton,
-    registers::{RESULT, Target, allocate, edges, live, live_into},
-    trees::{FOUND, Next, PER_STATE, Slot, Test, Tree, Trees, arity},
+    blocks::{Blocks, RESULT, Target},
+    registers::{allocate, live, live_into},
+    trees::{FOUND, Next, PER_STATE, Slot, Test, Tree, Trees},
 };
 use crate::{Call, Error, Halt, Memory, Program, Result, Signature, StateSignature, Store};
 
@@ -21,40 +22,47 @@ use crate::{Call, Error, Halt, Memory, Program, Result, Signature, StateSignatur
 pub struct Inferred {
     signature: Signature,
     clauses: Vec<String>,
-    steps: Vec<StateCode>,
+    /// By state of the code.
+    code: BTreeMap<usize, StateCode>,
+    /// The states that are kept, in order, and where each operation or what follows ends.
+    kept: Vec<usize>,
+    numbers: BTreeMap<Target, u8>,
+    /// The slots that are needed there.
+    wanted: BTreeMap<Target, BTreeSet<Slot>>,
+    registers: BTreeMap<Slot, usize>,
+    /// Fields of the controller, for slots that hold the outcome of a test.
+    flags: BTreeMap<Slot, usize>,
+    automaton: Automaton,
+    leaves: usize,
 }
 
-/// What a state does.
+/// What happens at a state of the code.
 #[derive(Clone, Debug)]
 struct StateCode {
     access: Option<Access>,
-    /// Registers of the nodes of the access.
-    nodes: Vec<usize>,
     tree: Tree,
-    /// The slots of this state: nodes, and what is found.
-    own: Slot,
-    /// Per slot that is read from a register: which.
-    registers: BTreeMap<Slot, usize>,
-    /// Per leaf, in order: the number of the next state, and registers with the slots to write.
-    leaves: Vec<(u8, Vec<Written>)>,
 }
 
-/// A register, and the slot that is written to it; none is nil.
-type Written = (usize, Option<Slot>);
-
 impl Inferred {
-    pub(super) fn new(code: &dyn Code, all: &Automaton, trees: &Trees) -> Result<Inferred> {
+    pub(super) fn new(
+        code: &dyn Code,
+        all: &Automaton,
+        trees: &Trees,
+        reads: usize,
+    ) -> Result<Inferred> {
         let outline = code.signature();
-        let trees = &trees.with_writes_inlined(all);
-        let edges = edges(trees);
-        let live = live(all, trees, &edges);
+        let Blocks { inside, edges } = Blocks::of(all, trees, reads);
+        let live = live(&edges);
         let arguments: Vec<Slot> = (0..outline.operations.len())
             .flat_map(|start| {
                 (0..outline.operations[start].arguments.len())
                     .map(move |place| PER_STATE * start + place)
             })
             .collect();
-        let registers = allocate(outline, &edges, &live, &arguments);
+        let needed: BTreeSet<Slot> = live.values().flatten().copied().collect();
+        let is_flag = |slot: &Slot| all.is_flag(*slot);
+        let flags = needed.into_iter().filter(is_flag).zip(all.controls()..).collect();
+        let registers = allocate(outline, &edges, &live, &arguments, &is_flag);
 
         let mut signature = outline.clone();
         signature.states.clear();
@@ -62,7 +70,18 @@ impl Inferred {
         signature.registers = register_names(outline, count);
         let mut numbers: BTreeMap<Target, u8> = BTreeMap::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        let targets = trees.0.keys().map(|&state| Target::State(state));
+        for (function, places) in all.functions.iter().take(all.controls()) {
+            let places: Vec<&str> = places.iter().map(String::as_str).collect();
+            signature = signature.control(&format!("{function}_from"), &places);
+        }
+        let flags: BTreeMap<Slot, usize> = flags;
+        for &flag in flags.values() {
+            let name = format!("flag_{}", flag + 1 - all.controls());
+            signature = signature.control(&name, &["no", "yes"]);
+        }
+        let kept: Vec<usize> =
+            trees.0.keys().copied().filter(|state| !inside.contains(state)).collect();
+        let targets = kept.iter().map(|&state| Target::State(state));
         let halts =
             edges.iter().map(|edge| edge.to.clone()).filter(|to| matches!(to, Target::Halt(_)));
         let targets = targets.chain(halts.collect::<BTreeSet<_>>());
@@ -101,31 +120,26 @@ impl Inferred {
         if signature.operations.iter().any(|one| one.arguments.contains(&(count as u8))) {
             signature.registers.push("unread".to_owned());
         }
-        let steps = trees.0.iter().map(|(&state, tree)| {
-            let own = state * PER_STATE;
-            let access = all.access(state);
-            let register = |slot: Slot| registers.get(&slot).copied().unwrap_or(0);
-            let leaves = edges.iter().filter(|edge| edge.from == state).map(|edge| {
-                let after = live_into(&live, &edge.to);
-                let moves = edge.moves.iter().filter(|(to, _)| after.contains(to) || *to == RESULT);
-                let found = own + FOUND;
-                let kept = access.is_some() && after.contains(&found);
-                let moves = moves.copied().chain(kept.then_some((found, Some(found))));
-                let moves = moves.map(|(to, from)| (register(to), from)).collect();
-                (numbers[&edge.to], moves)
-            });
-            StateCode {
-                access,
-                nodes: (0..access.map_or(0, arity)).map(|place| register(own + place)).collect(),
-                tree: tree.clone(),
-                own,
-                registers: registers.clone(),
-                leaves: leaves.collect(),
-            }
-        });
-        let steps: Vec<StateCode> = steps.collect();
+        let wanted = |to: &Target| (to.clone(), live_into(&live, to));
+        let wanted = numbers.keys().map(wanted).collect();
+        let state = |(&state, tree): (&usize, &Tree)| {
+            (state, StateCode { access: all.access(state), tree: tree.clone() })
+        };
+        let code = trees.0.iter().map(state).collect();
         signature.check().map_err(Error::Program)?;
-        Ok(Inferred { signature, clauses: Vec::new(), steps })
+        let (clauses, leaves, automaton) = (Vec::new(), edges.len(), all.clone());
+        Ok(Inferred {
+            signature,
+            clauses,
+            code,
+            kept,
+            numbers,
+            wanted,
+            registers,
+            flags,
+            automaton,
+            leaves,
+        })
     }
 
     /// With these clauses.
@@ -137,22 +151,192 @@ impl Inferred {
     /// The states with what they do, in text.
     ///
     /// ```text
-    /// load_up(x): if it is nil → compare(x, y); else → load_up(it)
+    /// load_up(x)
+    ///   a = x.up
+    ///   if a is nil
+    ///     → compare(x, y)
+    ///   else
+    ///     → load_up x=a
     /// ```
     pub fn picture(&self) -> String {
-        let name = |register: usize| &*self.signature.registers[register];
         let mut text = String::new();
-        for (state, step) in self.signature.states.iter().zip(&self.steps) {
-            let nodes: Vec<&str> = step.nodes.iter().map(|&register| name(register)).collect();
-            text += &format!("{}({})\n", state.name, nodes.join(", "));
-            step.draw(&step.tree, &mut 0, 1, &self.signature, &mut text);
+        for (number, &state) in self.kept.iter().enumerate() {
+            text += &format!("{}\n", self.signature.states[number].name);
+            let mut before: Vec<Line> = Vec::new();
+            for path in self.drawn(state) {
+                let same = path.iter().zip(&before).take_while(|(a, b)| a == b).count();
+                for line in &path[same..] {
+                    let said = line.unless.as_ref().map_or(&*line.says, |_| "else");
+                    text += &format!("{}{said}\n", "  ".repeat(line.depth));
+                }
+                before = path;
+            }
         }
         text
     }
 
-    /// How many states it has, halting ones left out, and how many leaves their trees have.
+    /// A drawing for Graphviz: an arrow for every path from a state to the next.
+    pub fn dot(&self) -> String {
+        let mut text = format!("digraph {:?} {{\n  node [shape=box];\n", self.signature.name);
+        for (number, state) in self.signature.states.iter().enumerate() {
+            let shape = if state.halt.is_some() { " shape=oval" } else { "" };
+            text += &format!("  {number} [label={:?}{shape}];\n", state.name);
+        }
+        for (number, &state) in self.kept.iter().enumerate() {
+            for path in self.drawn(state) {
+                let says = |line: &Line| line.unless.as_ref().unwrap_or(&line.says).clone();
+                let label: Vec<String> = path.iter().map(says).collect();
+                let to = path.last().map_or(0, |line| line.to);
+                text += &format!("  {number} -> {to} [label={:?}];\n", label.join("\n"));
+            }
+        }
+        text + "}\n"
+    }
+
+    /// All paths from a state to the next.
+    fn drawn(&self, state: usize) -> Vec<Vec<Line>> {
+        let mut paths = Vec::new();
+        let draw = Draw { program: self, names: BTreeMap::new(), fresh: 0, lines: Vec::new() };
+        draw.state(state, 1, &mut paths);
+        paths
+    }
+
+    /// How many states it has, halting ones left out, and how many paths lead from one to the next.
     pub fn size(&self) -> (usize, usize) {
-        (self.steps.len(), self.steps.iter().map(|step| step.tree.leaves()).sum())
+        (self.kept.len(), self.leaves)
+    }
+}
+
+/// A line of a drawing.
+#[derive(Clone, PartialEq)]
+struct Line {
+    depth: usize,
+    says: String,
+    /// Where a test is false: what that says.
+    unless: Option<String>,
+    /// The state that it leads to.
+    to: u8,
+}
+
+/// A path that is being drawn.
+#[derive(Clone)]
+struct Draw<'p> {
+    program: &'p Inferred,
+    /// Of slots that are written on the way.
+    names: BTreeMap<Slot, String>,
+    fresh: usize,
+    lines: Vec<Line>,
+}
+
+impl Draw<'_> {
+    fn name(&self, slot: Slot) -> String {
+        if let Some(name) = self.names.get(&slot) {
+            return name.clone();
+        }
+        let (program, names) = (self.program, &self.program.signature);
+        let flag = program.flags.get(&slot).map(|&flag| names.controls[flag].name.clone());
+        let register = program.registers.get(&slot).map(|&one| names.registers[one].clone());
+        flag.or(register).unwrap_or("?".to_owned())
+    }
+
+    fn say(&mut self, depth: usize, says: String) {
+        self.lines.push(Line { depth, says, unless: None, to: 0 });
+    }
+
+    fn state(mut self, state: usize, depth: usize, paths: &mut Vec<Vec<Line>>) {
+        let StateCode { access, tree } = &self.program.code[&state];
+        let names = &self.program.signature;
+        let [a, b] = [0, 1].map(|place| self.name(state * PER_STATE + place));
+        let field = |field: u8| &names.pointers[usize::from(field)];
+        let bit = |bit: u8| &names.bits[usize::from(bit)];
+        let found = format!("a{}", self.fresh + 1);
+        let says = match *access {
+            None => None,
+            Some(Access::Load(one)) => Some(format!("{found} = {a}.{}", field(one))),
+            Some(Access::Bit(one)) => Some(format!("{found} = {a}.{}", bit(one))),
+            Some(Access::Less) => Some(format!("{found} = {a} < {b}")),
+            Some(Access::Store(one)) => Some(format!("{a}.{} = {b}", field(one))),
+            Some(Access::Toggle(one)) => Some(format!("toggle {a}.{}", bit(one))),
+        };
+        if let Some(says) = says {
+            if says.starts_with(&found) {
+                self.fresh += 1;
+                self.names.insert(state * PER_STATE + FOUND, found);
+            }
+            self.say(depth, says);
+        }
+        self.tree(tree, depth, paths);
+    }
+
+    fn tree(mut self, tree: &Tree, depth: usize, paths: &mut Vec<Vec<Line>>) {
+        let signature = &self.program.signature;
+        match tree {
+            Tree::If(test, yes, no) => {
+                let asked = match *test {
+                    Test::Nil(one) => format!("{} is nil", self.name(one)),
+                    Test::True(one) => self.name(one),
+                    Test::Same(a, b) => format!("{} is {}", self.name(a), self.name(b)),
+                    Test::From(function, place) => {
+                        let control = &signature.controls[function];
+                        format!("{} is {}", control.name, control.values[usize::from(place)])
+                    }
+                };
+                let mut holds = self.clone();
+                holds.say(depth, format!("if {asked}"));
+                holds.tree(yes, depth + 1, paths);
+                let unless = Some(format!("unless {asked}"));
+                self.lines.push(Line { depth, says: String::new(), unless, to: 0 });
+                self.tree(no, depth + 1, paths);
+            }
+            Tree::Do(next, nodes, calls) => {
+                for &(function, place) in calls {
+                    if let Some(control) = signature.controls.get(function)
+                        && function < self.program.automaton.controls()
+                    {
+                        let value = &control.values[usize::from(place)];
+                        self.say(depth, format!("{} = {value}", control.name));
+                    }
+                }
+                let automaton = &self.program.automaton;
+                let saved = automaton.saves(calls).map(|(to, from)| (to, self.name(from)));
+                let saved: Vec<(Slot, String)> = saved.collect();
+                let given: Vec<String> = nodes
+                    .iter()
+                    .map(|node| node.map_or("nil".to_owned(), |one| self.name(one)))
+                    .collect();
+                self.names.extend(saved);
+                for &(function, _) in calls {
+                    let entry = (0..).map(|place| automaton.entry(function, place));
+                    self.names.extend(entry.zip(given.iter().cloned()));
+                }
+                let target = match next {
+                    Next::State(state) => {
+                        let slots = (0..).map(|place| state * PER_STATE + place);
+                        self.names.extend(slots.zip(given));
+                        if !self.program.kept.contains(state) {
+                            return self.state(*state, depth, paths);
+                        }
+                        Target::State(*state)
+                    }
+                    halt => {
+                        self.names.extend(given.into_iter().map(|name| (RESULT, name)));
+                        Target::Halt(halt.clone())
+                    }
+                };
+                let to = self.program.numbers[&target];
+                let mut says = format!("→ {}", signature.states[usize::from(to)].name);
+                for &slot in &self.program.wanted[&target] {
+                    let mut before = self.clone();
+                    before.names.clear();
+                    let (to, from) = (before.name(slot), self.name(slot));
+                    if to != from {
+                        says += &format!(" {to}={from}");
+                    }
+                }
+                self.lines.push(Line { depth, says, unless: None, to });
+                paths.push(self.lines);
+            }
+        }
     }
 }
 
@@ -185,152 +369,146 @@ fn state_name(outline: &Signature, state: usize, access: Option<Access>) -> Stri
 enum Value {
     Node(Option<u32>),
     Flag(bool),
+    /// What a slot had before the step.
+    Before(Slot),
 }
 
-impl StateCode {
-    fn draw(
-        &self,
-        tree: &Tree,
-        leaf: &mut usize,
-        depth: usize,
-        names: &Signature,
-        text: &mut String,
-    ) {
-        let slot = |slot: Slot| {
-            let register = self.registers.get(&slot);
-            let own = slot == self.own + FOUND && self.access.is_some();
-            if own { "it" } else { register.map_or("?", |&register| &*names.registers[register]) }
+/// A step that is being carried out.
+struct Run<'r, 'm> {
+    program: &'r Inferred,
+    memory: &'m mut dyn Memory,
+    /// What registers held when they were read.
+    read: BTreeMap<usize, Option<u32>>,
+    /// Slots that were written in this step.
+    known: BTreeMap<Slot, Value>,
+}
+
+impl Run<'_, '_> {
+    fn value(&mut self, slot: Slot) -> Option<Value> {
+        let slot = match self.known.get(&slot) {
+            Some(&Value::Before(slot)) => slot,
+            Some(&value) => return Some(value),
+            None => slot,
         };
-        let indent = "  ".repeat(depth);
-        match tree {
-            Tree::If(test, yes, no) => {
-                let asked = match *test {
-                    Test::Nil(one) => format!("{} is nil", slot(one)),
-                    Test::True(one) => slot(one).to_owned(),
-                    Test::Same(a, b) => format!("{} is {}", slot(a), slot(b)),
-                };
-                *text += &format!("{indent}if {asked}\n");
-                self.draw(yes, leaf, depth + 1, names, text);
-                *text += &format!("{indent}else\n");
-                self.draw(no, leaf, depth + 1, names, text);
-            }
-            Tree::Write(access, nodes, then) => {
-                let mut nodes = nodes.iter().map(|one| one.map_or("nil", slot));
-                let (node, to) = (nodes.next().unwrap_or("?"), nodes.next());
-                *text += &match access {
-                    Access::Store(field) => {
-                        let field = &names.pointers[usize::from(*field)];
-                        format!("{indent}{node}.{field} = {}\n", to.unwrap_or("?"))
-                    }
-                    Access::Toggle(bit) => {
-                        format!("{indent}toggle {node}.{}\n", names.bits[usize::from(*bit)])
-                    }
-                    _ => String::new(),
-                };
-                self.draw(then, leaf, depth, names, text);
-            }
-            Tree::Do(..) => {
-                let (next, moves) = &self.leaves[*leaf];
-                *leaf += 1;
-                *text += &format!("{indent}→ {}", names.states[usize::from(*next)].name);
-                for (to, from) in moves {
-                    let to = &names.registers[*to];
-                    let from = from.map_or("nil", slot);
-                    if to != from {
-                        *text += &format!(" {to}={from}");
-                    }
-                }
-                *text += "\n";
-            }
+        if let Some(&flag) = self.program.flags.get(&slot) {
+            return Some(Value::Flag(self.memory.control(flag) == 1));
+        }
+        let &register = self.program.registers.get(&slot)?;
+        let memory = &mut *self.memory;
+        let held = self.read.entry(register).or_insert_with(|| memory.register(register));
+        Some(Value::Node(*held))
+    }
+
+    fn node(&mut self, slot: Slot) -> Option<Option<u32>> {
+        match self.value(slot)? {
+            Value::Node(node) => Some(node),
+            _ => None,
         }
     }
 
-    /// Carries out the step; none where the code never went.
-    fn step(&self, memory: &mut dyn Memory) -> Option<u8> {
-        let mut read: BTreeMap<usize, Option<u32>> = BTreeMap::new();
-        let mut register = |number: usize, memory: &mut dyn Memory| {
-            *read.entry(number).or_insert_with(|| memory.register(number))
-        };
-        let mut found = None;
-        if let Some(access) = self.access {
-            let a = register(self.nodes[0], memory)?;
-            memory.visit(a);
-            match access {
-                Access::Load(field) => {
-                    found = Some(Value::Node(memory.pointer(a, usize::from(field))))
-                }
-                Access::Bit(bit) => found = Some(Value::Flag(memory.bit(a, usize::from(bit)))),
-                // In a loop that only writes; other writes are on the way to what follows them.
-                Access::Toggle(bit) => memory.toggle(a, usize::from(bit)),
-                Access::Store(field) => {
-                    let to = register(self.nodes[1], memory);
-                    memory.set_pointer(a, usize::from(field), to);
-                }
-                Access::Less => {
-                    let b = register(self.nodes[1], memory)?;
-                    memory.visit(b);
-                    found = Some(Value::Flag(memory.less(a, b)));
-                }
+    /// Carries out the access of a state of the code; none where the code never went.
+    fn access(&mut self, state: usize, access: Access) -> Option<()> {
+        let own = state * PER_STATE;
+        let a = self.node(own)??;
+        self.memory.visit(a);
+        let found = match access {
+            Access::Load(field) => Value::Node(self.memory.pointer(a, usize::from(field))),
+            Access::Bit(bit) => Value::Flag(self.memory.bit(a, usize::from(bit))),
+            Access::Toggle(bit) => {
+                self.memory.toggle(a, usize::from(bit));
+                return Some(());
             }
-        }
-        let mut value = |slot: Slot, memory: &mut dyn Memory| match found {
-            Some(value) if slot == self.own + FOUND => Some(value),
-            _ => Some(Value::Node(register(*self.registers.get(&slot)?, memory))),
+            Access::Store(field) => {
+                let to = self.node(own + 1)?;
+                self.memory.set_pointer(a, usize::from(field), to);
+                return Some(());
+            }
+            Access::Less => {
+                let b = self.node(own + 1)??;
+                self.memory.visit(b);
+                Value::Flag(self.memory.less(a, b))
+            }
         };
-        let (mut tree, mut leaf) = (&self.tree, 0);
+        self.known.insert(own + FOUND, found);
+        Some(())
+    }
+
+    /// Goes from a state that is kept to the next; none where the code never went.
+    fn step(mut self, mut state: usize) -> Option<u8> {
+        let program = self.program;
         loop {
-            let (test, yes, no) = match tree {
-                Tree::If(test, yes, no) => (test, yes, no),
-                Tree::Do(..) => break,
-                Tree::Write(access, nodes, then) => {
-                    let mut nodes =
-                        nodes.iter().map(|slot| match slot.map(|slot| value(slot, memory)) {
-                            None => Some(None),
-                            Some(Some(Value::Node(node))) => Some(node),
-                            _ => None,
-                        });
-                    let a = nodes.next()???;
-                    let to = nodes.next().unwrap_or(Some(None))?;
-                    drop(nodes);
-                    memory.visit(a);
-                    match *access {
-                        Access::Store(field) => memory.set_pointer(a, usize::from(field), to),
-                        Access::Toggle(bit) => memory.toggle(a, usize::from(bit)),
-                        _ => return None,
+            let code = program.code.get(&state)?;
+            if let Some(access) = code.access {
+                self.access(state, access)?;
+            }
+            let mut tree = &code.tree;
+            while let Tree::If(test, yes, no) = tree {
+                let holds = match *test {
+                    Test::Nil(slot) => matches!(self.value(slot)?, Value::Node(None)),
+                    Test::True(slot) => matches!(self.value(slot)?, Value::Flag(true)),
+                    Test::Same(a, b) => match (self.value(a)?, self.value(b)?) {
+                        (Value::Node(Some(a)), Value::Node(Some(b))) => a == b,
+                        _ => false,
+                    },
+                    Test::From(function, place) => self.memory.control(function) == place,
+                };
+                tree = if holds { yes } else { no };
+            }
+            let Tree::Do(next, nodes, calls) = tree else { return None };
+            let automaton = &program.automaton;
+            for &(function, place) in calls.iter().filter(|call| call.0 < automaton.controls()) {
+                self.memory.set_control(function, place);
+            }
+            let given = nodes.iter().map(|node| match node {
+                Some(slot) => self.value(*slot),
+                None => Some(Value::Node(None)),
+            });
+            let given = given.collect::<Option<Vec<_>>>()?;
+            for (to, from) in automaton.saves(calls) {
+                let value = self.known.get(&from).copied().unwrap_or(Value::Before(from));
+                self.known.insert(to, value);
+            }
+            for &(function, _) in calls {
+                let entry = (0..).map(|place| automaton.entry(function, place));
+                self.known.extend(entry.zip(given.iter().copied()));
+            }
+            let target = match next {
+                Next::State(next) => {
+                    self.known.extend((0..).map(|place| next * PER_STATE + place).zip(given));
+                    if !program.kept.contains(next) {
+                        state = *next;
+                        continue;
                     }
-                    tree = then;
-                    continue;
+                    Target::State(*next)
+                }
+                halt => {
+                    self.known.extend(given.into_iter().map(|node| (RESULT, node)));
+                    Target::Halt(halt.clone())
                 }
             };
-            let holds = match *test {
-                Test::Nil(slot) => matches!(value(slot, memory)?, Value::Node(None)),
-                Test::True(slot) => matches!(value(slot, memory)?, Value::Flag(true)),
-                Test::Same(a, b) => match (value(a, memory)?, value(b, memory)?) {
-                    (Value::Node(Some(a)), Value::Node(Some(b))) => a == b,
-                    _ => false,
-                },
-            };
-            leaf += if holds { 0 } else { yes.leaves() };
-            tree = if holds { yes } else { no };
-        }
-        let (next, moves) = &self.leaves[leaf];
-        let mut writes = Vec::with_capacity(moves.len() + 1);
-        for &(to, from) in moves {
-            let node = match from {
-                None => None,
-                Some(slot) => match value(slot, memory)? {
-                    Value::Node(node) => node,
-                    Value::Flag(_) => return None,
-                },
-            };
-            writes.push((to, node));
-        }
-        for (to, node) in writes {
-            if read.get(&to) != Some(&node) {
-                memory.set_register(to, node);
+            let (mut writes, mut flags) = (Vec::new(), Vec::new());
+            for &slot in program.wanted.get(&target)? {
+                let place = |slot| (program.registers.get(slot), program.flags.get(slot));
+                match self.known.get(&slot) {
+                    None => continue,
+                    Some(Value::Before(from)) if place(from) == place(&slot) => continue,
+                    Some(_) => {}
+                }
+                match self.value(slot)? {
+                    Value::Flag(set) => flags.push((*program.flags.get(&slot)?, u8::from(set))),
+                    Value::Node(node) => {
+                        let &register = program.registers.get(&slot)?;
+                        if self.read.get(&register) != Some(&node) {
+                            writes.push((register, node));
+                        }
+                    }
+                    Value::Before(_) => return None,
+                }
             }
+            writes.into_iter().for_each(|(to, node)| self.memory.set_register(to, node));
+            flags.into_iter().for_each(|(to, set)| self.memory.set_control(to, set));
+            return program.numbers.get(&target).copied();
         }
-        Some(*next)
     }
 }
 
@@ -340,7 +518,8 @@ impl Program for Inferred {
     }
 
     fn step(&self, state: u8, memory: &mut dyn Memory) -> Option<u8> {
-        self.steps.get(usize::from(state))?.step(memory)
+        let (read, known) = (BTreeMap::new(), BTreeMap::new());
+        Run { program: self, memory, read, known }.step(*self.kept.get(usize::from(state))?)
     }
 
     fn clauses(&self) -> Vec<String> {

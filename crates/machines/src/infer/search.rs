@@ -1,6 +1,7 @@
 //! Inference: traces, states, a program, and operations on which it is wrong, until there are none.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::{Code, CodeMemory, Inferred, automaton::Automaton, trace::Trace};
@@ -21,11 +22,13 @@ pub struct Inference {
     pub rounds: usize,
     /// What operations are drawn from.
     pub seed: u64,
+    /// How many fields a micro-step may read, before it is split.
+    pub reads: usize,
 }
 
 impl Default for Inference {
     fn default() -> Self {
-        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 30, seed: 0 }
+        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 30, seed: 0, reads: 4 }
     }
 }
 
@@ -50,17 +53,40 @@ pub struct Learned {
 }
 
 impl Inference {
-    /// Infers a program from code.
+    /// Infers a program from code. States of a function are the same wherever it is called from, if
+    /// what happens next can be explained so; if not, each call has its own.
     pub fn infer(
         &self,
         code: &Arc<dyn Code>,
         progress: &mut dyn FnMut(InferenceProgress),
     ) -> Result<Learned> {
+        let shared = self.infer_with(code, true, progress);
+        match shared {
+            Err(Error::Program(_)) if self.sites => self.infer_with(code, false, progress),
+            shared => shared,
+        }
+    }
+
+    fn infer_with(
+        &self,
+        code: &Arc<dyn Code>,
+        shared: bool,
+        progress: &mut dyn FnMut(InferenceProgress),
+    ) -> Result<Learned> {
+        let seen = |mut trace: Trace| {
+            for event in trace.events.iter_mut().filter(|_| !shared) {
+                let mut site = DefaultHasher::new();
+                (event.site, std::mem::take(&mut event.calls)).hash(&mut site);
+                event.site = site.finish();
+            }
+            trace
+        };
         let operations = code.signature().operations.len();
         let mut known: HashSet<Trace> = HashSet::new();
         let mut traces: Vec<Trace> = Vec::new();
         for (turn, &nodes) in self.nodes.iter().enumerate() {
             self.watch(code, nodes, 4, 10 * nodes, turn as u64, &mut |trace, _| {
+                let trace = seen(trace);
                 if known.insert(trace.clone()) {
                     traces.push(trace);
                 }
@@ -82,35 +108,39 @@ impl Inference {
             let Some(trees) = automaton.trees(&traces, self.sites) else {
                 return Err(Error::Program(format!(
                     "what `{}` does next does not follow from nodes, nil and comparisons that it has \
-                     seen at the places that every trace comes by",
+                     seen",
                     code.signature().name
                 )));
             };
-            let program = Inferred::new(&**code, &automaton, &trees)?;
+            let program = Inferred::new(&**code, &automaton, &trees, self.reads)?;
             let mut wrong: Vec<Trace> = Vec::new();
-            let mut tested = 0;
+            let (mut tested, mut differ) = (0, 0);
             let largest = self.nodes.last().copied().unwrap_or(8);
             for (nodes, sequences, count) in [(largest, 40, 60), (40, 20, 150), (200, 8, 400)] {
                 let turn = 100 + 10 * round + (nodes as u64 % 7);
                 self.watch(code, nodes, sequences, count, turn, &mut |trace, [before, after]| {
                     tested += 1;
-                    if !agrees(&program, &trace, before, after) && known.insert(trace.clone()) {
-                        wrong.push(trace);
+                    if !agrees(&program, &trace, before, after) {
+                        differ += 1;
+                        wrong.extend(Some(seen(trace)).filter(|trace| known.insert(trace.clone())));
                     }
-                    Ok(wrong.len() < 8)
+                    Ok(differ < 8)
                 })?;
-                if !wrong.is_empty() {
+                if differ > 0 {
                     break;
                 }
             }
-            progress(InferenceProgress::Tested(tested, wrong.len() as u64));
-            if wrong.is_empty() {
+            progress(InferenceProgress::Tested(tested, differ));
+            if differ == 0 {
                 return Ok(Learned { program, traces: traces.len() });
+            }
+            if wrong.is_empty() {
+                break;
             }
             traces.append(&mut wrong);
         }
         Err(Error::Program(format!(
-            "`{}` was not inferred: after {} rounds, the program still differs from the code",
+            "`{}` was not inferred: after at most {} rounds, the program still differs from the code",
             code.signature().name,
             self.rounds
         )))

@@ -1,6 +1,7 @@
 //! What ordinary code does to a memory: loads, stores and comparisons, in order.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use pgn_structures::Node;
 
@@ -22,12 +23,17 @@ pub trait Code: Send + Sync {
     ) -> Result<Outcome>;
 }
 
+/// The functions that run, outermost first, and where each was called.
+pub type Calls = Arc<[(String, String)]>;
+
 /// One access to the memory, with the program point it came from: any number that tells points
 /// apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Event {
     /// Where in the code.
     pub site: u64,
+    /// How the code came there.
+    pub calls: Calls,
     /// What.
     pub access: Access,
     /// Of which node, and the second node of a store or a comparison.
@@ -64,13 +70,14 @@ pub enum Found {
 
 /// A memory that notes what ordinary code does to it.
 ///
-/// Where an access is made is its program point. A function that is called from several places is
-/// told apart by inference, or by [`CodeMemory::at`].
+/// Where an access is made is its program point. Functions that are called from several places say
+/// so with [`CodeMemory::call`].
 #[derive(Debug)]
 pub struct CodeMemory<'a> {
     store: &'a mut Store,
     events: Vec<Event>,
     site: Option<u64>,
+    calls: Calls,
     /// How many more accesses are carried out; then all finds nothing, so that loops end.
     left: usize,
 }
@@ -78,7 +85,7 @@ pub struct CodeMemory<'a> {
 impl<'a> CodeMemory<'a> {
     /// Notes up to `most` accesses.
     pub fn new(store: &'a mut Store, most: usize) -> Self {
-        CodeMemory { store, events: Vec::new(), site: None, left: most }
+        CodeMemory { store, events: Vec::new(), site: None, calls: Arc::default(), left: most }
     }
 
     /// How many nodes there are.
@@ -104,6 +111,21 @@ impl<'a> CodeMemory<'a> {
     /// The program point of all accesses that follow, for code that was traced elsewhere.
     pub fn at(&mut self, site: u64) {
         self.site = Some(site);
+    }
+
+    /// What `run` does is done in this function, called from this place. Both are names.
+    pub fn call<T>(&mut self, function: &str, place: &str, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = self.calls.clone();
+        let called = (function.to_owned(), place.to_owned());
+        self.calls = outside.iter().cloned().chain([called]).collect();
+        let done = run(self);
+        self.calls = outside;
+        done
+    }
+
+    /// The functions that all accesses which follow are in, for code that was traced elsewhere.
+    pub fn within(&mut self, calls: Calls) {
+        self.calls = calls;
     }
 
     /// A pointer field of a node.
@@ -156,7 +178,7 @@ impl<'a> CodeMemory<'a> {
         }
         let here = Location::caller();
         let site = self.site.unwrap_or(u64::from(here.line()) << 32 | u64::from(here.column()));
-        self.events.push(Event { site, access, nodes, found });
+        self.events.push(Event { site, calls: self.calls.clone(), access, nodes, found });
         self.left -= 1;
         true
     }

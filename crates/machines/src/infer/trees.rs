@@ -4,9 +4,14 @@
 //! found there. Slots of a state in which an operation starts are its arguments. A tree tests slots
 //! that have a value whenever its state is reached.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Access, Found, automaton::Automaton, trace::Trace};
+use super::{
+    Access, Found,
+    automaton::{Automaton, Call},
+    trace::Trace,
+};
 use crate::Outcome;
 
 /// Slots per state: two nodes and what was found.
@@ -17,8 +22,8 @@ pub(super) const FOUND: usize = 2;
 /// Number `PER_STATE * state + slot`.
 pub(super) type Slot = usize;
 
-const UNDEFINED: i64 = -3;
-const NIL: i64 = -2;
+const UNDEFINED: i32 = -3;
+const NIL: i32 = -2;
 
 /// A question with the answer yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +34,8 @@ pub(super) enum Test {
     True(Slot),
     /// Are they the same node?
     Same(Slot, Slot),
+    /// Was this function called from this place?
+    From(usize, u8),
 }
 
 /// What happens next.
@@ -46,10 +53,8 @@ pub(super) enum Next {
 pub(super) enum Tree {
     /// The test, where it is true, and where it is not.
     If(Test, Box<Tree>, Box<Tree>),
-    /// What comes next, and on which nodes: a slot, or nil. With slots of writes on the way here.
-    Do(Next, Vec<Option<Slot>>, Vec<(Slot, Option<Slot>)>),
-    /// A write, which needs no state of its own, and what follows it.
-    Write(Access, Vec<Option<Slot>>, Box<Tree>),
+    /// What comes next, on which nodes (a slot, or nil), and functions with where they are called.
+    Do(Next, Vec<Option<Slot>>, Vec<Call>),
 }
 
 /// The tree of each state that was looked at.
@@ -65,102 +70,35 @@ impl Trees {
 
 impl Tree {
     /// The states that it leads to.
-    fn following(&self, into: &mut BTreeSet<usize>) {
+    pub fn following(&self, into: &mut BTreeSet<usize>) {
         match self {
             Tree::If(_, yes, no) => [yes, no].into_iter().for_each(|side| side.following(into)),
             Tree::Do(Next::State(state), ..) => into.extend([*state]),
             Tree::Do(..) => {}
-            Tree::Write(_, _, then) => then.following(into),
         }
     }
 
-    pub fn leaves(&self) -> usize {
+    fn leaves(&self) -> usize {
         match self {
             Tree::If(_, yes, no) => yes.leaves() + no.leaves(),
             Tree::Do(..) => 1,
-            Tree::Write(_, _, then) => then.leaves(),
         }
     }
 }
 
-impl Trees {
-    /// With writes done on the way: whatever follows a write is decided without looking at the
-    /// memory, so that it belongs to the step before. A loop that only writes keeps its states.
-    pub fn with_writes_inlined(&self, all: &Automaton) -> Trees {
-        let writes = |state: &usize| {
-            let mut open = vec![*state];
-            let mut met = BTreeSet::new();
-            while let Some(tree) = open.pop().and_then(|state| self.0.get(&state)) {
-                let mut next = BTreeSet::new();
-                tree.following(&mut next);
-                next.retain(|next| is_write(all.access(*next)) && met.insert(*next));
-                open.extend(next);
-            }
-            is_write(all.access(*state)) && !met.contains(state)
-        };
-        let inlined: BTreeSet<usize> = self.0.keys().copied().filter(writes).collect();
-        let kept = self.0.iter().filter(|(state, _)| !inlined.contains(state));
-        let inline = |tree| self.inline(all, &inlined, tree, &BTreeMap::new());
-        Trees(kept.map(|(&state, tree)| (state, inline(tree))).collect())
-    }
-
-    /// `known` has the slots of writes on the way, in terms of slots before the step.
-    fn inline(
-        &self,
-        all: &Automaton,
-        inlined: &BTreeSet<usize>,
-        tree: &Tree,
-        known: &BTreeMap<Slot, Option<Slot>>,
-    ) -> Tree {
-        let inside = |tree, known: &BTreeMap<_, _>| self.inline(all, inlined, tree, known);
-        let source = |slot: Slot| known.get(&slot).copied().unwrap_or(Some(slot));
-        match tree {
-            Tree::If(test, yes, no) => {
-                let outcome = match *test {
-                    Test::Nil(slot) => source(slot).map(Test::Nil).ok_or(true),
-                    Test::True(slot) => Ok(Test::True(slot)),
-                    Test::Same(a, b) => match (source(a), source(b)) {
-                        (Some(a), Some(b)) => Ok(Test::Same(a, b)),
-                        _ => Err(false),
-                    },
-                };
-                match outcome {
-                    Err(true) => inside(yes, known),
-                    Err(false) => inside(no, known),
-                    Ok(test) => {
-                        let [yes, no] = [yes, no].map(|side| inside(side, known).into());
-                        Tree::If(test, yes, no)
-                    }
-                }
-            }
-            Tree::Do(next, nodes, _) => {
-                let nodes: Vec<_> = nodes.iter().map(|node| node.and_then(source)).collect();
-                if let Next::State(state) = *next
-                    && let Some(access) = all.access(state).filter(|_| inlined.contains(&state))
-                    && let Some(then) = self.0.get(&state)
-                {
-                    let mut after = known.clone();
-                    let own = nodes.iter().enumerate();
-                    after.extend(own.map(|(place, &node)| (state * PER_STATE + place, node)));
-                    return Tree::Write(access, nodes, inside(then, &after).into());
-                }
-                Tree::Do(next.clone(), nodes, known.iter().map(|(&to, &from)| (to, from)).collect())
-            }
-            Tree::Write(..) => tree.clone(),
-        }
-    }
-}
-
-fn is_write(access: Option<Access>) -> bool {
+pub(super) fn is_write(access: Option<Access>) -> bool {
     matches!(access, Some(Access::Store(_) | Access::Toggle(_)))
 }
 
 /// All that was seen in one state: the slots, what came next and on which nodes.
 #[derive(Default)]
 struct Rows {
-    slots: Vec<Vec<i64>>,
+    slots: Vec<Vec<i32>>,
     next: Vec<Next>,
-    nodes: Vec<Vec<i64>>,
+    nodes: Vec<Vec<i32>>,
+    /// Where each function was called last, and those that are entered next.
+    calls: Vec<Vec<u8>>,
+    entered: Vec<Vec<Call>>,
     /// How long ago each slot was written, summed.
     ages: Vec<u64>,
 }
@@ -173,15 +111,16 @@ pub(super) fn fit(
     states: Option<&[usize]>,
 ) -> Option<Trees> {
     let mut rows: BTreeMap<usize, Rows> = BTreeMap::new();
-    let mut known: BTreeSet<(usize, Vec<i64>, Next, Vec<i64>)> = BTreeSet::new();
-    let value = |node: Option<u32>| node.map_or(NIL, i64::from);
+    let mut known: HashSet<u64> = HashSet::new();
+    let value = |node: Option<u32>| node.map_or(NIL, |node| node as i32);
     for trace in traces {
         let path = all.path(trace, told);
-        let mut slots = vec![UNDEFINED; all.len() * PER_STATE];
+        let mut slots = vec![UNDEFINED; all.origins.len()];
         let mut written = vec![0; slots.len()];
         for (place, &node) in trace.arguments.iter().enumerate() {
-            slots[trace.operation * PER_STATE + place] = i64::from(node);
+            slots[trace.operation * PER_STATE + place] = node as i32;
         }
+        let mut calls = vec![0; all.functions.len()];
         let mut state = trace.operation;
         let following = path.iter().map(|&state| Some(state)).chain([None]);
         for (time, after) in following.enumerate() {
@@ -197,24 +136,42 @@ pub(super) fn fit(
                     _ => (Next::Done, vec![]),
                 },
             };
+            let before = time.checked_sub(1).map(|before| &trace.events[before]);
+            let event = trace.events.get(time);
+            let entered = event.map_or(vec![], |event| all.entered(before, event));
             if states.is_none_or(|states| states.contains(&state)) {
-                let row = (state, slots.clone(), next.clone(), nodes.clone());
+                let mut row = DefaultHasher::new();
+                (state, &slots, &next, &nodes, &calls, &entered).hash(&mut row);
                 let here = rows.entry(state).or_default();
-                if known.insert(row) {
+                if known.insert(row.finish()) {
                     here.ages.resize(slots.len(), 0);
                     let ages = here.ages.iter_mut().zip(&written);
-                    ages.for_each(|(age, written)| *age += (time - written) as u64);
+                    ages.zip(&slots).for_each(|((age, written), &slot)| {
+                        *age += if slot == UNDEFINED { 1000 } else { (time - written) as u64 };
+                    });
                     here.slots.push(slots.clone());
                     here.next.push(next);
                     here.nodes.push(nodes);
+                    here.calls.push(calls.clone());
+                    here.entered.push(entered.clone());
                 }
             }
             let (Some(event), Some(after)) = (trace.events.get(time), after) else { break };
             state = after;
+            for (to, from) in all.saves(&entered) {
+                (slots[to], written[to]) = (slots[from], written[from]);
+            }
+            for (function, place) in entered {
+                calls[function] = place;
+                for (at, &node) in event.nodes[..arity(event.access)].iter().enumerate() {
+                    let slot = all.entry(function, at);
+                    (slots[slot], written[slot]) = (value(node), time + 1);
+                }
+            }
             let found = match event.found {
                 Found::Nothing => None,
                 Found::Pointer(node) => Some(value(node)),
-                Found::Flag(flag) => Some(i64::from(flag)),
+                Found::Flag(flag) => Some(i32::from(flag)),
             };
             let values = event.nodes[..arity(event.access)].iter().map(|&node| Some(value(node)));
             let values = values.chain([None; 2]).take(2).chain([found]);
@@ -238,7 +195,7 @@ pub(super) fn arity(access: Access) -> usize {
 
 struct Grower<'a> {
     rows: &'a Rows,
-    /// Slots with a value in every row, the youngest first.
+    /// Slots with a value in some row, the youngest first.
     slots: Vec<Slot>,
     flags: Vec<bool>,
     /// What comes next, numbered.
@@ -247,21 +204,17 @@ struct Grower<'a> {
 }
 
 /// More slots than these are not compared with each other.
-const COMPARED: usize = 20;
+const COMPARED: usize = 24;
 
 /// A tree is at most so deep.
-const DEPTH: usize = 6;
+const DEPTH: usize = 12;
 
 impl<'a> Grower<'a> {
     fn new(all: &Automaton, state: usize, rows: &'a Rows) -> Self {
         let count = rows.ages.len();
-        let is_flag = |slot: Slot| {
-            let access = all.access(slot / PER_STATE);
-            slot % PER_STATE == FOUND && matches!(access, Some(Access::Bit(_) | Access::Less))
-        };
-        let flags: Vec<bool> = (0..count).map(is_flag).collect();
+        let flags: Vec<bool> = (0..count).map(|slot| all.is_flag(slot)).collect();
         let mut slots: Vec<Slot> = (0..count)
-            .filter(|&slot| rows.slots.iter().all(|row| row[slot] != UNDEFINED))
+            .filter(|&slot| rows.slots.iter().any(|row| row[slot] != UNDEFINED))
             .collect();
         slots.sort_by_key(|&slot| {
             (rows.ages[slot], slot / PER_STATE != state, slot % PER_STATE != FOUND, slot)
@@ -269,13 +222,13 @@ impl<'a> Grower<'a> {
         // Of those that always hold the same, the youngest is enough.
         let mut known = BTreeSet::new();
         slots.retain(|&slot| {
-            let values: Vec<i64> = rows.slots.iter().map(|row| row[slot]).collect();
+            let values: Vec<i32> = rows.slots.iter().map(|row| row[slot]).collect();
             known.insert((flags[slot], values))
         });
         let mut numbers = HashMap::new();
-        let classes = rows.next.iter().map(|next| {
+        let classes = rows.next.iter().zip(&rows.entered).map(|class| {
             let fresh = numbers.len();
-            *numbers.entry(next).or_insert(fresh)
+            *numbers.entry(class).or_insert(fresh)
         });
         let classes = classes.collect();
         let mut tests = Vec::new();
@@ -288,6 +241,9 @@ impl<'a> Grower<'a> {
             let others = slots[..place].iter().filter(|&&other| !flags[other]);
             tests.extend(others.map(|&other| Test::Same(other, slot)));
         }
+        for (function, (_, places)) in all.functions.iter().take(all.controls()).enumerate() {
+            tests.extend((0..places.len()).map(|place| Test::From(function, place as u8)));
+        }
         Grower { rows, slots, flags, classes, tests }
     }
 
@@ -295,13 +251,16 @@ impl<'a> Grower<'a> {
         self.grow_on(&(0..self.classes.len()).collect::<Vec<_>>(), DEPTH)
     }
 
-    fn holds(&self, test: Test, row: usize) -> bool {
-        let row = &self.rows.slots[row];
-        match test {
-            Test::Nil(slot) => row[slot] == NIL,
-            Test::True(slot) => row[slot] == 1,
-            Test::Same(a, b) => row[a] == row[b] && row[a] != NIL,
-        }
+    /// Whether a test is true; none if it is about a slot without a value.
+    fn holds(&self, test: Test, at: usize) -> Option<bool> {
+        let row = &self.rows.slots[at];
+        let value = |slot: Slot| Some(row[slot]).filter(|&value| value != UNDEFINED);
+        Some(match test {
+            Test::Nil(slot) => value(slot)? == NIL,
+            Test::True(slot) => value(slot)? == 1,
+            Test::Same(a, b) => value(a)? == value(b)? && row[a] != NIL,
+            Test::From(function, place) => self.rows.calls[at][function] == place,
+        })
     }
 
     fn leaf(&self, rows: &[usize]) -> Option<Tree> {
@@ -321,7 +280,8 @@ impl<'a> Grower<'a> {
             self.slots.iter().find(fits).map(|slot| Some(*slot))
         });
         let sources = sources.collect::<Option<Vec<_>>>()?;
-        Some(Tree::Do(self.rows.next[first].clone(), sources, Vec::new()))
+        let calls = self.rows.entered[first].clone();
+        Some(Tree::Do(self.rows.next[first].clone(), sources, calls))
     }
 
     /// How mixed these rows are: their entropy, and more where one access is left unexplained.
@@ -338,7 +298,10 @@ impl<'a> Grower<'a> {
     }
 
     fn split(&self, rows: &[usize], test: Test) -> Option<[Vec<usize>; 2]> {
-        let (yes, no): (Vec<_>, Vec<_>) = rows.iter().partition(|&&row| self.holds(test, row));
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        for &row in rows {
+            if self.holds(test, row)? { &mut yes } else { &mut no }.push(row);
+        }
         (!yes.is_empty() && !no.is_empty()).then_some([yes, no])
     }
 

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Once, PoisonError, RwLock},
 };
 
+// Not by the macro below, so that rustfmt finds them.
 mod dsu;
 mod forest;
 mod heap;
@@ -12,32 +13,43 @@ mod lct;
 mod splay;
 mod tree;
 
-pub use dsu::dsu;
-pub use forest::forest;
-pub use heap::heap;
-pub use lct::lct;
-pub use splay::splay;
-
 use crate::{Error, Program, Result, task};
 
 /// Programs that come from elsewhere.
 static REGISTERED: RwLock<Option<HashMap<String, Arc<dyn Program>>>> = RwLock::new(None);
 
-/// The names of all programs here.
-pub const NAMES: [&str; 5] = ["dsu", "lct", "forest", "splay", "heap"];
+/// The one list of built-in programs, each of which is a file here with a function of its name:
+/// calls a macro with their names. `pgn-lab` has a trained machine of each.
+#[macro_export]
+macro_rules! with_built_in_programs {
+    ($then:ident) => {
+        $then!(dsu, lct, forest, splay, heap);
+    };
+}
+
+macro_rules! programs {
+    ($($name:ident),*) => {
+        $(pub use $name::$name;)*
+
+        /// The names of all programs here.
+        pub const NAMES: [&str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
+
+        fn built_in(name: &str) -> Option<Arc<dyn Program>> {
+            $(if name == stringify!($name) {
+                return Some(Arc::new($name()));
+            })*
+            None
+        }
+    };
+}
+
+with_built_in_programs!(programs);
 
 /// The program of this name.
 pub fn named(name: &str) -> Option<Arc<dyn Program>> {
-    Some(match name {
-        "dsu" => Arc::new(dsu()),
-        "lct" => Arc::new(lct()),
-        "forest" => Arc::new(forest()),
-        "splay" => Arc::new(splay()),
-        "heap" => Arc::new(heap()),
-        _ => {
-            let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-            return registered.as_ref()?.get(name).cloned();
-        }
+    built_in(name).or_else(|| {
+        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+        registered.as_ref()?.get(name).cloned()
     })
 }
 

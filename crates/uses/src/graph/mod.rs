@@ -6,17 +6,18 @@ use std::{
     path::Path,
 };
 
-use pgn_structures::{Node, shown};
+use pgn_structures::{
+    Node,
+    files::{BadLine, Lines},
+    shown,
+};
 
 use crate::{Edge, Error, Result};
 
 mod csv;
 mod dimacs;
 mod edge_list;
-mod lines;
 mod matrix_market;
-
-use lines::Lines;
 
 /// An undirected graph with weights. Parallel edges and loops are kept: they have numbers too.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -128,6 +129,12 @@ const NODES_PER_EDGE: usize = 100;
 const BANNER: &[u8] = b"%%MatrixMarket";
 
 /// Something wrong in a line, counted from 0.
+impl From<BadLine> for Error {
+    fn from(BadLine { line, cause }: BadLine) -> Self {
+        wrong(line, cause.to_string())
+    }
+}
+
 fn wrong(line: usize, trouble: impl Into<String>) -> Error {
     Error::Input { line: line + 1, trouble: trouble.into() }
 }

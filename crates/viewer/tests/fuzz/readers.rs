@@ -11,10 +11,9 @@ use std::{
 
 use pgn_engine::{Config, MachineNet, Model, Parameters};
 use pgn_lab::{
-    AnyRun, Checkpoint, MachineConfig, Results, Run, RunConfig,
+    AnyRun, Checkpoint, LearnerState, MachineConfig, Results, Run, RunConfig,
     analysis::Analyses,
     collection::Collection,
-    learner::LearnerState,
     machine::{MachineCertificate, MachineRun, Mode},
     metrics::{EpochLosses, Metrics, MetricsFile, read_events, read_metrics},
 };

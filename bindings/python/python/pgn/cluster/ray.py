@@ -173,13 +173,7 @@ class _Shown:
         states = [entry["state"] for entry in entries]
         finished, running = states.count("finished"), states.count("running")
         done = sum(entry["epoch"] / max(entry["epochs"], 1) for entry in entries)
-        left = sum(
-            (entry["estimated_seconds"] or 0.0) * (1 - entry["epoch"] / max(entry["epochs"], 1))
-            for entry in entries
-        )
         text = f"{finished} of {len(entries)} runs finished, {running} running"
-        if running:
-            text += f", about {left / running / 60:.0f} min left"
         self._display.show(text, done / len(entries))
 
     def close(self) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from pgn import _native
 
-#: What is told of an access: program point, kind, field, node and second node.
-_Access = tuple[int, str, int, int, "int | None"]
+#: What is told of an access: program point, functions that run, kind, field, node and second node.
+_Access = tuple[int, int, str, int, int, "int | None"]
 
 
 #: Where in the source: the function, the line, and the column if Python knows it.
@@ -52,8 +52,9 @@ class Watched:
         while frame is not None and frame.f_code is not Code._record.__code__:
             point.append(_place(frame.f_code, frame.f_lasti, frame.f_lineno))
             frame = frame.f_back  # type: ignore[assignment]
-        site = self._code._points.setdefault(tuple(point), len(self._code._points))
-        self._accesses.append((site, kind, field, node, other))
+        site = self._code._points.setdefault(point[0], len(self._code._points))
+        calls = self._code._calls_at(tuple(point))
+        self._accesses.append((site, calls, kind, field, node, other))
         self._left -= 1
         if self._left < 0:
             raise ValueError(f"`{self._code.name}` does not end")
@@ -110,13 +111,19 @@ class Code:
         requires: Mapping[str, Mapping[str, str]],
         sites: bool,
         clauses: Sequence[str] | None,
+        reads: int = 4,
     ) -> None:
         #: The function or class.
         self.source = source
         self.name: str = name or source.__name__.lower()
         self.pointers, self.bits = list(pointers), list(bits)
+        self.reads = reads
         self.sites, self.clauses = sites, None if clauses is None else list(clauses)
-        self._points: dict[tuple[_Place, ...], int] = {}
+        self._points: dict[_Place, int] = {}
+        self._stacks: dict[tuple[tuple[str, str], ...], int] = {}
+        #: The functions that run, outermost first, and where each was called.
+        self._calls: list[list[tuple[str, str]]] = []
+        self._called: dict[_Place, str] = {}
         if isinstance(source, type):
             made = source()
             found = inspect.getmembers(made, inspect.ismethod)
@@ -139,18 +146,30 @@ class Code:
         self.__doc__ = source.__doc__
         self.__module__ = source.__module__
 
+    def _calls_at(self, stack: tuple[_Place, ...]) -> int:
+        for place in stack[1:]:
+            if place not in self._called:
+                number = 1 + sum(place[0] == other[0] for other in self._called)
+                self._called[place] = f"{place[0]} {number}"
+        inner, outer = stack[:-1], stack[1:]
+        key = tuple((to[0], self._called[place]) for to, place in zip(inner, outer))[::-1]
+        if key not in self._stacks:
+            self._stacks[key] = len(self._calls)
+            self._calls.append(list(key))
+        return self._stacks[key]
+
     def _record(
         self, operation: int, arguments: Any, pointers: Any, bits: Any, keys: Any, most: int
-    ) -> tuple[list[_Access], tuple[str, int | None]]:
-        """Runs an operation: its accesses, and how it ended."""
+    ) -> tuple[list[_Access], list[list[tuple[str, str]]], tuple[str, int | None]]:
+        """Runs an operation: its accesses, the functions they were in, and how it ended."""
         memory = Watched(self, pointers, bits, keys, most)
         name = self.operations[operation][0]
         ended = self._operations[name](memory, *arguments)
         if isinstance(ended, bool):
-            return memory._accesses, ("answer", int(ended))
+            return memory._accesses, self._calls, ("answer", int(ended))
         answers = getattr(self._operations[name], "__annotations__", {}).get("return", "None")
         nothing = ended is None and str(answers) in ("None", "bool", "<class 'bool'>")
-        return memory._accesses, ("done" if nothing else "node", ended)
+        return memory._accesses, self._calls, ("done" if nothing else "node", ended)
 
     def __repr__(self) -> str:
         return f"Code({self.name!r}, operations={[name for name, _ in self.operations]})"
@@ -162,7 +181,9 @@ class Inferred:
     def __init__(self, code: Code, native: _native.Registered | None) -> None:
         told = None if native is None else native.inferred()
         assert told is not None
-        self.code, self.picture = code, told[0]
+        #: The automaton in text, and as a drawing for Graphviz.
+        self.picture, self.dot = told[0]
+        self.code = code
         self.states, self.leaves, self.traces, self.views = told[1]
         #: Clauses that prove it, or those that were tried.
         self.clauses: list[str] = told[2]
@@ -185,6 +206,7 @@ def code(
     requires: Mapping[str, Mapping[str, str]] | None = None,
     sites: bool = True,
     clauses: Sequence[str] | None = None,
+    reads: int = 4,
 ) -> Any:
     """Makes ordinary code a program: a function, or a class whose public methods are operations.
 
@@ -197,10 +219,11 @@ def code(
     Their first argument is the memory (:class:`Watched`), the others are nodes. States, registers
     and what each state reads are inferred from accesses. With ``sites=False`` only accesses are
     seen, not where in the code they are made. ``requires`` is as in :class:`Program`, with
-    operations by name; without ``clauses``, they are looked for.
+    operations by name; without ``clauses``, they are looked for. A micro-step reads at most ``reads``
+    fields, unless a loop needs more.
     """
 
     def wrap(source: Any) -> Code:
-        return Code(source, name, pointers, bits, requires or {}, sites, clauses)
+        return Code(source, name, pointers, bits, requires or {}, sites, clauses, reads)
 
     return wrap if source is None else wrap(source)

@@ -1,11 +1,27 @@
-//! Rollout files: what a model answered, masked and pointed at, step by step.
+//! Rollouts that can be stopped, and files of rollouts: what a model answered, masked and pointed
+//! at, step by step.
 
 use std::path::Path;
 
-use pgn_engine::Rollout;
+use pgn_engine::{Example, Model, Rollout};
+use pgn_runs::Stop;
 use pgn_structures::{Node, files::TensorWriter};
+use rayon::prelude::*;
 
-use crate::Result;
+use crate::{Result, evaluate::until};
+
+/// Rolls out many sequences as [`Model::rollouts`] does, unless told to stop.
+pub fn rollouts(model: &Model, examples: &[Example<'_>], stop: Stop<'_>) -> Result<Vec<Rollout>> {
+    let one = |&example: &Example<'_>| {
+        let mut rollout = Rollout::of(model.config(), example.sequence);
+        until(model, example, stop, |step| {
+            rollout.push(step);
+            Ok(())
+        })?;
+        Ok(rollout)
+    };
+    examples.par_iter().with_max_len(1).map(one).collect()
+}
 
 /// The rollouts of a data set, flat and row-major, exactly as in the file.
 #[derive(Clone, Debug, PartialEq)]
