@@ -9,13 +9,14 @@ use std::{
 };
 
 use pgn_engine::{Model, Parameters};
-use pgn_lab::{Results, Run, RunConfig, machine::MachineRun};
+use pgn_lab::{MachineConfig, Results, Run, RunConfig, machine::MachineRun};
 use pgn_runs::files;
 use pgn_structures::Task;
 
 use crate::{
     refusal::{Answer, Refusal},
     subject::Loaded,
+    summary::Details,
 };
 
 /// The files of a run, as they were when the program was built.
@@ -63,6 +64,19 @@ pub fn machine(name: &'static str) -> Answer<Arc<Loaded>> {
     Ok(run)
 }
 
+/// What is known of the built-in machine of this program. Its config is not validated: that makes
+/// the program, which takes a while.
+pub fn machine_details(id: &str, name: &'static str) -> Answer<Details> {
+    let files = MachineRun::built_in_files(name).map_err(Refusal::damaged)?;
+    let [config, _, certificate] =
+        files.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+    let parsed: MachineConfig = toml::from_str(&config).map_err(Refusal::damaged)?;
+    let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?;
+    let title = format!("built-in {name} machine");
+    let details = Details::built_in(id, title, &parsed, &config, results);
+    Ok(Details { certificate: Some(certificate), ..details })
+}
+
 /// The trained models that come along: for each its name, and its files by name, which make a
 /// run directory.
 pub fn built_in_models() -> impl Iterator<Item = (&'static str, [(&'static str, &'static [u8]); 3])>
@@ -84,6 +98,11 @@ impl BuiltIn {
             .iter()
             .find(|model| model.name == name)
             .ok_or_else(|| Refusal::missing(format!("there is no built-in model {name:?}")))
+    }
+
+    pub fn details(&self, id: &str) -> Answer<Details> {
+        let name = format!("built-in {}", self.name);
+        Ok(Details::built_in(id, name, &self.run_config()?, self.config, self.results()?))
     }
 
     pub fn run_config(&self) -> Answer<RunConfig> {

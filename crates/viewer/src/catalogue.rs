@@ -93,8 +93,8 @@ impl Catalogue {
     /// One run.
     pub fn details(&self, id: &str) -> Answer<Details> {
         let mut details = match self.find(id)? {
-            Place::BuiltIn(built_in) => Details::built_in(id, built_in),
-            Place::Machine(name) => Details::of_machine(id, name),
+            Place::BuiltIn(built_in) => built_in.details(id),
+            Place::Machine(name) => built_in::machine_details(id, name),
             Place::Folder(folder) => folder.details(id),
         }?;
         let Summary { task, model, test, .. } = &details.summary;

@@ -1,16 +1,8 @@
 //! A run in a line of the table, and a run in full.
 
-use std::path::Path;
-
-use pgn_lab::{ConfigOf, MachineConfig, Results, Scores, TestScores, machine::MachineRun};
-use pgn_runs::files;
+use pgn_lab::{ConfigOf, Results, Scores, TestScores};
 use pgn_structures::Task;
 use serde::Serialize;
-
-use crate::{
-    built_in::BuiltIn,
-    refusal::{Answer, Refusal},
-};
 
 /// What the table of runs shows.
 #[derive(Debug, Default, Serialize)]
@@ -60,34 +52,19 @@ pub struct Details {
 }
 
 impl Details {
-    /// A model that comes with the program.
-    pub fn built_in(id: &str, built_in: &BuiltIn) -> Answer<Details> {
-        let (config, results) = (built_in.run_config()?, built_in.results()?);
-        let name = format!("built-in {}", built_in.name);
-        let mut summary = Summary::new(id, name, &config);
-        summary.built_in = true;
-        summary.playable = true;
+    /// A run that comes with the program, from its files.
+    pub fn built_in<N>(
+        id: &str,
+        name: String,
+        config: &ConfigOf<N>,
+        text: &str,
+        results: Results,
+    ) -> Details {
+        let mut summary = Summary::new(id, name, config);
+        (summary.built_in, summary.playable) = (true, Task::named(&config.task).is_ok());
         summary.finish(&results);
-        let config = built_in.config.to_owned();
-        Ok(Details { summary, config, results: Some(results), ..Details::default() })
-    }
-
-    /// A machine that comes with the program. Its program is not made for this: that takes a while.
-    pub fn of_machine(id: &str, name: &'static str) -> Answer<Details> {
-        let all = MachineRun::built_in_files(name).map_err(Refusal::damaged)?;
-        let text = |wanted: &str| {
-            let found = all.iter().find(|(name, _)| *name == wanted);
-            found.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
-        };
-        let config = text(files::CONFIG).unwrap_or_default();
-        let parsed =
-            MachineConfig::from_toml(&config, Path::new(name)).map_err(Refusal::damaged)?;
-        let mut summary = Summary::new(id, format!("built-in {name} machine"), &parsed);
-        (summary.built_in, summary.playable) = (true, Task::named(name).is_ok());
-        let results = MachineRun::built_in_results(name).map_err(Refusal::damaged)?;
-        summary.finish(&results);
-        let certificate = text(files::CERTIFICATE);
-        Ok(Details { summary, config, results: Some(results), certificate, ..Details::default() })
+        let config = text.to_owned();
+        Details { summary, config, results: Some(results), ..Details::default() }
     }
 }
 

@@ -35,7 +35,7 @@ const bytes = (name, text) => (name.endsWith('.gz') ? gzipSync(text, { level: 9 
 function benchmark() {
   const results = join(here, '../../../results/benchmark');
   const folders = readdirSync(results, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
-  const rounded = (value) => (value === undefined ? null : Math.round(value * 1e6) / 1e6);
+  const rounded = (value) => (value === undefined ? null : Math.round(value * 1e5) / 1e5);
   return folders.map((folder) => {
     const card = Object.fromEntries(readFileSync(join(results, folder, 'card.toml'), 'utf8').split('\n').flatMap((line) => {
       const [, key, value] = line.match(/^(\w+) = "(.*)"$/) ?? [];
@@ -48,10 +48,11 @@ function benchmark() {
         groups.set(key, [...(groups.get(key) ?? []), scores]);
       }
     }
-    const MEASURES = ['f1', 'accuracy', 'pointer_accuracy', 'sequences_right', 'sequences_exact', 'f1_always_1', 'counting_f1'];
+    const MEASURES = ['f1', 'accuracy', 'pointer_accuracy', 'sequences_right', 'sequences_exact', 'f1_always_1', 'counting_f1', 'answers_1'];
     const mean = (values) => (values.includes(undefined) ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length);
-    const scores = [...groups].map(([key, seeds]) => [...JSON.parse(key), ...MEASURES.map((measure) => rounded(mean(seeds.map((one) => one[measure]))))]);
-    return { ...card, scores };
+    const scores = [...groups].map(([key, seeds]) => [...JSON.parse(key), ...MEASURES.map((measure) => rounded(mean(seeds.map((one) => one[measure])))), ...['point_to_self', 'keep_pointers'].map((rule) => rounded(mean(seeds.map((one) => one.trivial?.[rule]))))]);
+    const { name, supervision, claim, budget } = card;
+    return { name, supervision, claim, budget, scores };
   });
 }
 

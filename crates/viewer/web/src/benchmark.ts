@@ -5,7 +5,7 @@ import { Unreachable } from './api';
 import { choice, field, h, score } from './dom';
 import type { View } from './view';
 
-type Row = [task: string, nodes: number, family: string, f1: number | null, accuracy: number | null, pointers: number | null, right: number | null, exact: number | null, always1: number | null, counting: number | null];
+type Row = [task: string, nodes: number, family: string, f1: number | null, accuracy: number | null, pointers: number | null, right: number | null, exact: number | null, always1: number | null, counting: number | null, ones: number | null, self: number | null, keep: number | null];
 
 interface Entry {
   name: string;
@@ -20,8 +20,8 @@ const LADDER: Record<string, string> = { answers: 'Answers', pointers: 'Masks an
 const FAMILIES: Record<string, string> = { all: 'all families', random: 'random', path: 'on a path', star: 'in a star', local: 'close together', adversarial: 'adversarial' };
 const MEASURES: Record<string, { title: string; at: number; baselines: [string, (row: Row) => number | null][] }> = {
   f1: { title: 'F₁ of the answers', at: 3, baselines: [['always 0', () => 0], ['always 1', (row) => row[8]], ['counting', (row) => row[9]]] },
-  accuracy: { title: 'answers right', at: 4, baselines: [] },
-  pointers: { title: 'pointers right', at: 5, baselines: [] },
+  accuracy: { title: 'answers right', at: 4, baselines: [['always 0', (row) => 1 - (row[10] ?? 1)], ['always 1', (row) => row[10]]] },
+  pointers: { title: 'pointers right', at: 5, baselines: [['every node points to itself', (row) => row[11]], ['no pointer moves', (row) => row[12]]] },
 };
 /** As in the data card. */
 const TASKS = ['dsu', 'dsu-by-size', 'kruskal', 'forest', 'lct', 'msf', 'bst', 'splay', 'heap', 'mtf', 'ring'];
@@ -74,12 +74,12 @@ export const benchmark: View = async (root, parameters, context) => {
   const draw = () => {
     context.remember({ measure: measure.value, nodes: nodes.value, family: family.value });
     const { title, at, baselines } = MEASURES[measure.value];
-    const any = (task: string) => entries.map((entry) => find(entry, task)).find((row) => row !== undefined);
+    const any = (task: string) => entries.map((entry) => find(entry, task)).filter((row) => row !== undefined);
     const number = (row: Row | undefined) => (row?.[at] ?? null) as number | null;
     place.replaceChildren(
       table(`${title}, n = ${Number(nodes.value).toLocaleString('en')}, ${FAMILIES[family.value]}`, (entry, task) => number(find(entry, task)), baselines.map(([name, of]) => [name, (task) => {
-        const row = any(task);
-        return row ? of(row) : null;
+        // Entries without pointers do not have all of them.
+        return any(task).map(of).find((value) => value !== null) ?? null;
       }]), score),
       table('Largest n without an error, all families', largest, [], (value) => value?.toLocaleString('en') ?? '–'),
       h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, h('table', { class: 'scores entries' }, h('caption', {}, 'Entries'), h('thead', {}, h('tr', {}, h('td', {}), ...['claim', 'trained on'].map((name) => h('th', { scope: 'col' }, name)))),

@@ -141,9 +141,10 @@ export class ForestView {
       const { count, wrong } = bundles.get(other) ?? { count: 0, wrong: 0 };
       bundles.set(other, { count: count + 1, wrong: wrong + Number(picture.wrong.has(node)) });
     }
-    const aboutBundle = (node: number) => {
+    const name = (node: number) => {
       const bundle = bundles.get(node);
-      return bundle ? `, with ${bundle.count - 1} others like it folded away${bundle.wrong ? `, ${bundle.wrong} of all with wrong pointers` : ''}; choose it to see them` : '';
+      if (!bundle) return describe(node, picture);
+      return `+${bundle.count}: ${describe(node, picture)}, with ${bundle.count - 1} others like it folded away${bundle.wrong ? `, ${bundle.wrong} of all with wrong pointers` : ''}; choose it to see them`;
     };
     const edge = this.edges.selectAll<SVGGElement, number>('g').data(all).join((enter) => {
       const group = enter.append('g');
@@ -174,7 +175,7 @@ export class ForestView {
         + (picture.guessed?.has(node) ? ' guessed' : '')
         + (picture.heat ? ' heat' : '')
         + (folded(node) ? ' folded' : bundles.has(node) ? ' bundle' : ''))
-      .attr('aria-label', (node) => describe(node, picture) + aboutBundle(node))
+      .attr('aria-label', name)
       .attr('aria-selected', (node) => String(node === picture.chosen || node === picture.picked))
       .attr('tabindex', (node) => (node === this.focused ? 0 : -1));
     node.select('.halo').attr('r', radius + 4);

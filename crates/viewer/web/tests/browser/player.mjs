@@ -268,9 +268,11 @@ test('pictures are zoomed, fitted, dragged and scrolled together; roots are at e
   const { x, y } = await box(page.locator('.forests .canvas').first());
   await page.locator('.forests .canvas').first().evaluate((canvas) => canvas.scrollBy(30, 50));
   await eventually(scrolled, [[30, 50], [30, 50]]);
-  await page.mouse.move(x + 3, y + 200);
+  // Where there is no node under the mouse.
+  const free = await page.evaluate(([x, y]) => Array.from({ length: 50 }, (_, i) => y + 60 + 5 * i).find((y) => !document.elementFromPoint(x, y).closest('.node')), [x + 3, y]);
+  await page.mouse.move(x + 3, free);
   await page.mouse.down();
-  await page.mouse.move(x + 3, y + 180, { steps: 2 });
+  await page.mouse.move(x + 3, free - 20, { steps: 2 });
   await page.mouse.up();
   await eventually(async () => (await scrolled()).map(([, top]) => top), [70, 70]);
   await page.getByRole('button', { name: 'Fit' }).click();

@@ -277,6 +277,7 @@ test('the benchmark’s leaderboard has its numbers, by measure, size and family
   assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.f1.toFixed(3));
   await page.getByRole('combobox', { name: 'Measure' }).selectOption('pointers');
   assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.pointer_accuracy.toFixed(3));
+  assert.equal(await cell(tables.first(), 'every node points to itself', 'lct'), of('pgn', 'lct', 50).families.path.trivial.point_to_self.toFixed(3));
   await page.reload();
   await tables.first().waitFor();
   assert.equal(await cell(tables.first(), 'pgn', 'lct'), of('pgn', 'lct', 50).families.path.pointer_accuracy.toFixed(3));
