@@ -39,7 +39,7 @@ const LARGE: Trial = Trial { sequences: 400, nodes: 10, operations: 60, seed: 1 
 /// # Ok::<(), pgn_lab::Error>(())
 /// ```
 pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
-    let (mut first, mut failed) = (None, Ok(Suggestion::default()));
+    let (mut best, mut failed) = (None, Ok(Suggestion::default()));
     for candidates in candidates(&**program, TRIAL)? {
         let found = match among(program, &candidates) {
             Ok(found) => found,
@@ -52,10 +52,14 @@ pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
         if found.refutation.is_none() {
             return Ok(found);
         }
-        first.get_or_insert((candidates, found));
+        // Whoever got as far as to a view that is not in the table has an order that holds.
+        let far = |found: &Suggestion| found.refutation.as_ref().is_some_and(|one| one.part == "coverage");
+        if best.as_ref().is_none_or(|best: &(_, Suggestion)| far(&found) && !far(&best.1)) {
+            best = Some((candidates, found));
+        }
     }
     // Nothing is proved. What is true leaves out views that do not occur all the same.
-    let Some((candidates, mut found)) = first else { return failed };
+    let Some((candidates, mut found)) = best else { return failed };
     let declared = program.clauses();
     let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
     let views = |clauses: &[String]| Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len());
