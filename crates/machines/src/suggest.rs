@@ -40,7 +40,7 @@ pub fn that_hold(
     Ok(clauses)
 }
 
-/// Orders of nodes in memories: along a field, or several that make trees together.
+/// Orders of nodes in memories: along a field, or several that make trees together. None comes last.
 fn orders(signature: &Signature, seen: &[View]) -> Vec<Option<String>> {
     let fields = signature.pointers.len();
     let mut sets: Vec<usize> = (1..1usize << fields.min(4)).collect();
@@ -55,9 +55,7 @@ fn orders(signature: &Signature, seen: &[View]) -> Vec<Option<String>> {
         parsed.is_some_and(|parsed| seen.iter().all(|view| parsed.violated(view).is_none()))
     };
     let mut found: Vec<_> = sets.iter().map(order).filter(holds).map(Some).collect();
-    if found.is_empty() {
-        found.push(None);
-    }
+    found.push(None);
     found
 }
 
@@ -104,14 +102,14 @@ fn with_order(program: &dyn Program, seen: &[View], order: Option<String>) -> Re
             for &value in values {
                 let name = &signature.controls[*control].name;
                 let holds = move |view: &View| view.controls[*control] == Some(value);
-                cases.push((format!("{name} = {} -> ", quoted(*control, value)), Box::new(holds)));
+                cases.push((format!("{name} = {}", quoted(*control, value)), Box::new(holds)));
             }
         }
         for (register, name) in signature.registers.iter().enumerate().filter(|(register, _)| program.needs(state, *register)) {
             let nil = move |view: &View| view.registers[register] == Seen::Nil;
             if here.iter().any(|view| nil(view)) && here.iter().any(|view| !nil(view)) {
-                cases.push((format!("{name} = nil -> "), Box::new(nil)));
-                cases.push((format!("{name} != nil -> "), Box::new(move |view| !nil(view))));
+                cases.push((format!("{name} = nil"), Box::new(nil)));
+                cases.push((format!("{name} != nil"), Box::new(move |view| !nil(view))));
             }
         }
         for fact in about_registers(signature, order.is_some(), &|register| program.needs(state, register)) {
@@ -124,7 +122,11 @@ fn with_order(program: &dyn Program, seen: &[View], order: Option<String>) -> Re
             let fitting = cases.iter().filter(|case| relevant(case));
             let most = if relevant(&cases[0]) { 1 } else { cases.len() };
             found.extend(
-                fitting.take(most).map(|(case, _)| format!("{}: {case}{fact}", declared.name)),
+                fitting.take(most).map(|(case, _)| match &**case {
+                    "" => format!("{}: {fact}", declared.name),
+                    case if fact.contains("->") => format!("{}: {case} and {fact}", declared.name),
+                    case => format!("{}: {case} -> {fact}", declared.name),
+                }),
             );
         }
         all.extend(found);
