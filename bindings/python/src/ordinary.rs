@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgn_lab::machine::{Suggestion, suggest};
+use pgn_lab::machine::{Suggestion, suggest_first};
 use pgn_machines::{
     Error, Machine, Outcome, Program, Result, Signature, Store, Trial,
     infer::{Calls, Code, CodeMemory, Inference, Inferred},
@@ -104,18 +104,12 @@ pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Watched> {
         say(format!("{states} states; looking for clauses"));
         let given = declared.clauses.clone().unwrap_or_default();
         let mut program = learned.program.with_clauses(given);
-        let suggested =
-            |program: &Inferred| suggest(&(Arc::new(program.clone()) as Arc<dyn Program>));
-        let mut found = if declared.search { suggested(&program)? } else { Suggestion::default() };
-        if found.refutation.is_some() {
-            let looking = program.clone().looking();
-            let other = suggested(&looking)?;
-            if other.refutation.is_none() {
-                (program, found) = (looking, other);
-            }
-        }
-        if !declared.search {
-            found.clauses = program.clauses();
+        let both = [program.clone(), program.clone().looking()];
+        let mut found = Suggestion { clauses: program.clauses(), ..Suggestion::default() };
+        if declared.search {
+            let each = both.clone().map(|one| Arc::new(one) as Arc<dyn Program>);
+            let (number, suggestion) = suggest_first(&each)?;
+            (program, found) = (both[number].clone(), suggestion);
         }
         let program = program.with_clauses(found.clauses.clone());
         let views = Machine::new(Arc::new(program.clone()))?.consistent().len();

@@ -119,7 +119,8 @@ fn with_order(program: &dyn Program, seen: &[View], order: Option<String>) -> Re
             let held: Vec<bool> = here.iter().map(|view| parsed.violated(view).is_none()).collect();
             let relevant =
                 |case: &Case<'_>| here.iter().zip(&held).all(|(view, held)| *held || !case.1(view));
-            let fitting = cases.iter().filter(|case| relevant(case));
+            let plain = |case: &&Case<'_>| !fact.contains("->") || !case.0.contains("nil");
+            let fitting = cases.iter().filter(plain).filter(|case| relevant(case));
             let most = if relevant(&cases[0]) { 1 } else { cases.len() };
             found.extend(
                 fitting.take(most).map(|(case, _)| match &**case {

@@ -22,7 +22,7 @@ pub use certificate::MachineCertificate;
 pub use execute::{Executor, Mode};
 pub use proof::ProofRecord;
 pub use run::MachineRun;
-pub use suggest::{Suggestion, suggest};
+pub use suggest::{Suggestion, suggest, suggest_first};
 pub use verify::MachineVerdict;
 
 /// The model's name, as in `--model`.
