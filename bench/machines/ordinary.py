@@ -1,144 +1,74 @@
 """Structures as ordinary code: what is inferred, learned from traces and proved, with five seeds.
 
     python bench/machines/ordinary.py results/machines/ordinary.json     # the Python package installed
+    python bench/machines/ordinary.py results/machines/ordinary.json List Heap
 
-Each is inferred with program points told (call stacks) and, where it says so, without them.
+Each is inferred with call sites told and, where it says so, without them, and compared with the code
+on a million random and adversarial operations. Rows of structures that are not named are kept.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pgn
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bindings/python/examples"))
-from learn import sets  # noqa: E402
+import structures
 
 SEEDS = 5
+#: Nodes of the memories on which the program is compared with the code, with a share of the operations.
+COMPARED = {5: 0.3, 20: 0.5, 100: 0.2}
 
 
-unseen = pgn.machines.code(sets.source, pointers=["up"], name="sets_unseen", sites=False)
-
-FREE = {f"x.{field} = nil": "x is in a tree" for field in ("left", "right", "above")}
-ROOT = {"h != x": "h and x are the same node", "h.above = nil": "h is in a tree", "h.right = nil": "h is in a tree"}
-
-
-@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": FREE | ROOT}, name="tree")
-class Tree:
-    """An unbalanced search tree in h.left."""
-
-    def insert(self, memory, h, x) -> bool:
-        here = memory.left(h)
-        if here is None:
-            memory.left(h, x)
-            memory.above(x, h)
-            return True
-        while True:
-            if memory.less(x, here):
-                below = memory.left(here)
-                if below is None:
-                    memory.left(here, x)
-                    break
-            else:
-                below = memory.right(here)
-                if below is None:
-                    memory.right(here, x)
-                    break
-            here = below
-        memory.above(x, here)
-        return True
+def compared(found: pgn.machines.Inferred, operations: int) -> dict[str, int]:
+    """Compares with the code on so many operations: how many differ."""
+    tested = wrong = 0
+    for nodes, share in COMPARED.items():
+        here, each, seed = 0, 3 * nodes, 0
+        while here < share * operations:
+            some, bad = found.compare(nodes=nodes, sequences=2000, operations=each, seed=seed)
+            here, wrong, seed = here + some, wrong + bad, seed + 1
+        tested += here
+    return {"operations": tested, "differ": wrong}
 
 
-@pgn.machines.code(pointers=["next", "back"], name="list")
-class List:
-    """A doubly linked list with splicing."""
-
-    def put(self, memory, x, y) -> bool:
-        if x == y or memory.next(y) is not None or memory.back(y) is not None:
-            return False
-        after = memory.next(x)
-        memory.next(y, after)
-        if after is not None:
-            memory.back(after, y)
-        memory.next(x, y)
-        memory.back(y, x)
-        return True
-
-    def remove(self, memory, x) -> None:
-        before, after = memory.back(x), memory.next(x)
-        if before is not None:
-            memory.next(before, after)
-        if after is not None:
-            memory.back(after, before)
-        memory.next(x, None)
-        memory.back(x, None)
-
-    def first(self, memory, x) -> int:
-        while (before := memory.back(x)) is not None:
-            x = before
-        return x
-
-
-def rotate(memory, x) -> None:
-    p = memory.above(x)
-    g = memory.above(p)
-    memory.left(g, x) if memory.left(g) == p else memory.right(g, x)
-    if memory.left(p) == x:
-        inner = memory.right(x)
-        memory.left(p, inner)
-        memory.right(x, p)
-    else:
-        inner = memory.left(x)
-        memory.right(p, inner)
-        memory.left(x, p)
-    if inner is not None:
-        memory.above(inner, p)
-    memory.above(p, x)
-    memory.above(x, g)
-
-
-@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": FREE | ROOT}, name="splayed")
-class Splay:
-    """A splay tree in h.left: insert, then splay."""
-
-    def insert(self, memory, h, x) -> bool:
-        Tree.source().insert(memory, h, x)
-        while (p := memory.above(x)) != h:
-            g = memory.above(p)
-            if g == h:
-                rotate(memory, x)
-                break
-            alike = (memory.left(g) == p) == (memory.left(p) == x)
-            rotate(memory, p if alike else x)
-            rotate(memory, x)
-        return True
+def row_of(code: pgn.machines.Code, operations: int) -> dict[str, object]:
+    row: dict[str, object] = {"code": code.name, "sites": code.sites}
+    begin = time.time()
+    try:
+        found = pgn.machines.infer(code)
+    except ValueError as error:
+        return row | {"refused": str(error)}
+    row |= {"traces": found.traces, "states": found.states, "leaves": found.leaves, "views": found.views}
+    row |= {"provable": found.refutation is None and code.search, "seconds": round(time.time() - begin, 1)}
+    row |= {"refutation": found.refutation} if found.refutation else {}
+    row["compared"] = compared(found, operations)
+    row["runs"] = runs = []
+    for seed in range(SEEDS if found.views < 5000 else 0):
+        try:
+            machine = pgn.machines.train(code, seed=seed, progress=False)
+            certificate = machine.certify()
+        except ValueError as error:
+            row["refused"] = str(error).splitlines()[0]
+            break
+        views = machine.results["views"]
+        met = {key: views[key] for key in ("met", "consistent", "consistent_right")}
+        runs.append({"seed": seed, **met, "certified": bool(certificate), "proved": certificate.proved})
+    return row
 
 
 def main() -> None:
-    rows = []
-    for code in (sets, unseen, Tree, List, Splay):
-        row = {"code": code.name, "sites": code.sites}
-        rows.append(row)
-        try:
-            found = pgn.machines.infer(code)
-        except ValueError as error:
-            row["refused"] = str(error)
-            print(row, flush=True)
-            continue
-        row |= {"traces": found.traces, "states": found.states, "leaves": found.leaves, "views": found.views}
-        row["provable"] = found.refutation is None
-        row["runs"] = []
-        for seed in range(SEEDS if found.views < 2000 else 0):
-            try:
-                certificate = pgn.machines.train(code, seed=seed, progress=False).certify()
-            except ValueError as error:  # clauses that held in the runs they were found in only
-                row["refused"] = str(error).splitlines()[0]
-                break
-            row["runs"].append({"seed": seed, "certified": bool(certificate), "proved": certificate.proved})
-        print(row, flush=True)
-    Path(sys.argv[1]).write_text(json.dumps(rows, indent=1) + "\n")
+    file, *names = sys.argv[1:]
+    into = Path(file)
+    rows = {row["code"]: row for row in (json.loads(into.read_text()) if into.exists() else [])}
+    rows = {name: row for name, row in rows.items() if name.startswith("plain_")}
+    for name in names or structures.NAMES:
+        code = getattr(structures, name)
+        rows[code.name] = row_of(code, 1_000_000)
+        print(json.dumps(rows[code.name]), flush=True)
+        into.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
 
 
 if __name__ == "__main__":

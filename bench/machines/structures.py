@@ -392,6 +392,8 @@ def find_root(memory, x) -> int:
     pointers=["up", "left", "right"],
     bits=["flip"],
     requires={"query_toggle": {"u != v": "u and v are the same node"}},
+    clauses=["acyclic up", "p.left = c -> c.up = p", "p.right = c -> c.up = p", "p.left = c -> p.right != c"],
+    search=False,
     name="plain_lct",
 )
 class LinkCut:
@@ -412,4 +414,4 @@ class LinkCut:
         return False
 
 
-STRUCTURES = [dsu, unseen, Forest, Tree, Splay, Heap, List, Skew, LinkCut]
+NAMES = ["dsu", "unseen", "Forest", "Splay", "Heap", "LinkCut", "Tree", "List", "Skew"]

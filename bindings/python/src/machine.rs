@@ -10,7 +10,7 @@ use pgn_lab::{
     TestSets,
     machine::{MachineRun, Mode, suggest},
 };
-use pgn_machines::{Compiled, Outcome, Store, programs};
+use pgn_machines::{Compiled, Outcome, Store, Trial, programs};
 use pgn_runs::Stop;
 use pgn_structures::Node;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -20,7 +20,7 @@ use crate::{
     error::{Error, json},
     machine_values::NodeValues,
     node::NodeArg,
-    ordinary::{self, DeclaredCode, Told},
+    ordinary::{self, DeclaredCode, Told, Watched},
     pool,
     program::{Declared, PythonProgram, Raised},
     rollout,
@@ -29,7 +29,7 @@ use crate::{
 
 /// A program that is a Python class or was inferred from Python code, made known by its name.
 #[pyclass(module = "pgn._native", frozen)]
-pub struct Registered(Raised, Option<Told>);
+pub struct Registered(Raised, Option<Watched>);
 
 #[pymethods]
 impl Registered {
@@ -49,7 +49,21 @@ impl Registered {
 
     /// What was inferred, if it was.
     fn inferred(&self) -> Option<Told> {
-        self.1.clone()
+        self.1.as_ref().map(|one| one.told.clone())
+    }
+
+    /// Compares the code with what was inferred: how many operations were tested, and how many of
+    /// them differ.
+    fn compare(
+        &self,
+        py: Python<'_>,
+        sequences: u64,
+        nodes: usize,
+        operations: usize,
+        seed: u64,
+    ) -> PyResult<(u64, u64)> {
+        let trial = Trial { sequences, nodes, operations, seed };
+        self.1.as_ref().map_or(Ok((0, 0)), |one| one.compare(py, trial))
     }
 
     /// Raises what the program's steps raised where nobody could be told, if they did.

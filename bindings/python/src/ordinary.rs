@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use pgn_lab::machine::suggest;
+use pgn_lab::machine::{Suggestion, suggest_first};
 use pgn_machines::{
-    Error, Machine, Outcome, Program, Result, Signature, Store,
-    infer::{Calls, Code, CodeMemory, Inference},
+    Error, Machine, Outcome, Program, Result, Signature, Store, Trial,
+    infer::{Calls, Code, CodeMemory, Inference, Inferred},
     programs,
 };
 use pgn_structures::Node;
@@ -25,6 +25,9 @@ pub struct DeclaredCode {
     requires: Vec<(String, String, String)>,
     sites: bool,
     reads: usize,
+    search: bool,
+    /// Is told in words how far it is.
+    progress: Py<PyAny>,
     clauses: Option<Vec<String>>,
     /// Runs an operation.
     record: Py<PyAny>,
@@ -46,8 +49,25 @@ struct PythonCode {
 /// against them.
 pub type Told = ((String, String), (usize, usize, usize, usize), Vec<String>, Option<String>);
 
+/// Code, and what was inferred from it.
+pub struct Watched {
+    pub told: Told,
+    code: Arc<dyn Code>,
+    program: Inferred,
+    raised: Raised,
+}
+
+impl Watched {
+    /// How many operations were tested, and on how many of them the program differs from the code.
+    pub fn compare(&self, py: Python<'_>, trial: Trial) -> PyResult<(u64, u64)> {
+        let test = || Inference::default().compare(&self.code, &self.program, trial);
+        let found = py.detach(test);
+        self.raised.or(found.map_err(|error| PyValueError::new_err(error.to_string())))
+    }
+}
+
 /// Infers a program, finds clauses for it, and makes it known by its name.
-pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
+pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Watched> {
     let mut names: Vec<&str> = Vec::new();
     for (_, arguments) in &declared.operations {
         names.extend(
@@ -71,23 +91,36 @@ pub fn infer(py: Python<'_>, declared: DeclaredCode) -> PyResult<Told> {
     let raised = Raised::default();
     let code = PythonCode { signature, record: declared.record, raised: raised.clone() };
     let code: Arc<dyn Code> = Arc::new(code);
-    let found = py.detach(|| -> pgn_lab::Result<Told> {
+    let say = |text: String| {
+        Python::attach(|py| drop(declared.progress.bind(py).call1((text,))));
+    };
+    let found = py.detach(|| -> pgn_lab::Result<(Told, Inferred)> {
         let mut how = Inference::default();
         how.sites = declared.sites;
         how.reads = declared.reads;
-        let learned = how.infer(&code, &mut |_| {})?;
+        let learned = how.infer(&code, &mut |progress| say(progress.to_string()))?;
         let (states, leaves) = learned.program.size();
         let picture = (learned.program.picture(), learned.program.dot());
-        let given = declared.clauses.unwrap_or_default();
-        let program = learned.program.with_clauses(given);
-        let found = suggest(&(Arc::new(program.clone()) as Arc<dyn Program>))?;
+        say(format!("{states} states; looking for clauses"));
+        let given = declared.clauses.clone().unwrap_or_default();
+        let mut program = learned.program.with_clauses(given);
+        let both = [program.clone(), program.clone().looking()];
+        let mut found = Suggestion { clauses: program.clauses(), ..Suggestion::default() };
+        if declared.search {
+            let each = both.clone().map(|one| Arc::new(one) as Arc<dyn Program>);
+            let (number, suggestion) = suggest_first(&each)?;
+            (program, found) = (both[number].clone(), suggestion);
+        }
         let program = program.with_clauses(found.clauses.clone());
         let views = Machine::new(Arc::new(program.clone()))?.consistent().len();
-        programs::register(Arc::new(program))?;
+        programs::register(Arc::new(program.clone()))?;
         let refutation = found.refutation.map(|refutation| refutation.to_string());
-        Ok((picture, (states, leaves, learned.traces, views), found.clauses, refutation))
+        let told = (picture, (states, leaves, learned.traces, views), found.clauses, refutation);
+        Ok((told, program))
     });
-    raised.or(found.map_err(|error| PyValueError::new_err(error.to_string())))
+    let found = found.map_err(|error| PyValueError::new_err(error.to_string()));
+    let (told, program) = raised.or(found)?;
+    Ok(Watched { told, code, program, raised })
 }
 
 impl Code for PythonCode {

@@ -24,6 +24,7 @@ mod generate;
 mod grid_progress;
 mod interrupt;
 mod judge;
+mod learn;
 mod listing;
 mod loss_weights;
 mod machine;
@@ -63,6 +64,7 @@ commands! {
     Check(check),
     Compile(compile),
     Judge(judge),
+    Learn(learn),
     Rollout(rollout),
     Reproduce(reproduce),
     Sweep(sweep),

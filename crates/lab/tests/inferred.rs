@@ -1,10 +1,16 @@
 //! A program that is inferred from ordinary code is proved with clauses that are found.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
-use pgn_lab::machine::suggest;
+use pgn_lab::{
+    MachineConfig, Progress, Session,
+    machine::{MACHINE_MODEL, MachineRun, suggest},
+};
 use pgn_machines::infer::{Code, CodeMemory, Inference};
-use pgn_machines::{Machine, Outcome, Program, Result, Signature, Trial, reclaused};
+use pgn_machines::{Machine, Outcome, Program, Result, Signature, Trial, programs, that_hold};
 
 type Node = u32;
 
@@ -50,17 +56,43 @@ impl Code for Sets {
 }
 
 #[test]
-fn a_union_find_is_proved() {
+fn a_union_find_is_learned_and_proved() {
     let names = Signature::new("plain_union").pointers(&["up"]).registers(&["u", "v"]);
     let names = names.operation("union", "", &["u", "v"], &[]);
     let code: Arc<dyn Code> = Arc::new(Sets(names));
     let learned = Inference::default().infer(&code, &mut |_| {}).unwrap();
     let (states, _) = learned.program.size();
     assert!(states < 8, "fewer than the eight of the hand-written program: {states}");
-    let program: Arc<dyn Program> = Arc::new(learned.program);
+    assert!(learned.program.dot().contains("digraph"));
+    let program: Arc<dyn Program> = Arc::new(learned.program.clone());
     let found = suggest(&program).unwrap();
     assert!(found.refutation.is_none(), "{found:?}");
-    let machine = Machine::new(reclaused(&program, found.clauses)).unwrap();
-    assert!(machine.consistent().len() < 60);
+    let program: Arc<dyn Program> = Arc::new(learned.program.with_clauses(found.clauses));
+    let machine = Machine::new(program.clone()).unwrap();
     machine.test_assumptions(Trial { sequences: 20, nodes: 9, operations: 60, seed: 3 }).unwrap();
+
+    programs::register(program).unwrap();
+    let mut config = MachineConfig::defaults("plain_union", MACHINE_MODEL, 0).unwrap();
+    config.test.sequences = 1;
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let (stop, checkpoint_every) = (AtomicBool::new(false), Duration::from_secs(3600));
+    let mut observe = |_: &Progress| {};
+    let session =
+        Session { task: None, initial: None, checkpoint_every, stop: &stop, observe: &mut observe };
+    pgn_lab::train(&config, &dir, session).unwrap();
+    let certified = MachineRun::load(&dir).unwrap().certify_in(&dir).unwrap();
+    assert!(certified.certificate.certified);
+    assert!(certified.proof.is_some_and(|proof| proof.proved));
+}
+
+/// What held in the runs that clauses are found in, but not in larger ones, is left out.
+#[test]
+fn clauses_that_runs_refute_are_left_out() {
+    let lct = programs::named("lct").unwrap();
+    let wrong = ["u.left = nil", "v.left = nil"].map(str::to_owned).to_vec();
+    let trial = Trial { sequences: 20, nodes: 8, operations: 60, seed: 3 };
+    let held = that_hold(&*lct, [lct.clauses(), wrong].concat(), trial).unwrap();
+    assert!(!held.contains(&"u.left = nil".to_owned()));
+    assert!(lct.clauses().iter().all(|clause| held.contains(clause)));
 }

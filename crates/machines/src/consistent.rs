@@ -9,7 +9,7 @@ use crate::tracing_memory::{Choices, MOST_NODES, TracingMemory};
 use crate::{Clauses, Error, Memory, Program, Result, View};
 
 /// More views of one state than this are a mistake in the program.
-const MOST_VIEWS: usize = 1_000_000;
+const MOST_VIEWS: usize = 100_000;
 
 /// Whether the clauses can hold and keys be ordered, given what was read so far.
 pub(crate) fn possible(clauses: &Clauses, view: &View) -> bool {

@@ -406,6 +406,10 @@ impl Program for Reclaused {
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {
         self.program.sample(store, rng)
     }
+
+    fn needs(&self, state: u8, register: usize) -> bool {
+        self.program.needs(state, register)
+    }
 }
 
 /// What a program does on a view: nothing where it is not defined, an error if the view does not

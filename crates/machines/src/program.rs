@@ -43,6 +43,12 @@ pub trait Program: Send + Sync {
         any_call(self.signature(), store, rng)
     }
 
+    /// Whether a register is read from this state on, before it is written again; what is known of
+    /// others is of no use. Clauses are looked for about these.
+    fn needs(&self, _state: u8, _register: usize) -> bool {
+        true
+    }
+
     /// How many of the first nodes [`sample`](Program::sample) uses as whole structures, such as the
     /// tree of all others; by default none.
     fn handles(&self) -> Node {

@@ -16,7 +16,7 @@ pub fn candidates(program: &dyn Program, trial: Trial) -> Result<Vec<Vec<String>
         Some(declared) => vec![Some(declared)],
         None => orders(program.signature(), &seen),
     };
-    orders.into_iter().map(|order| with_order(program.signature(), &seen, order)).collect()
+    orders.into_iter().map(|order| with_order(program, &seen, order)).collect()
 }
 
 /// Those of some clauses that hold in random runs.
@@ -54,10 +54,13 @@ fn orders(signature: &Signature, seen: &[View]) -> Vec<Option<String>> {
         let parsed = Clauses::parse(signature, std::slice::from_ref(order)).ok();
         parsed.is_some_and(|parsed| seen.iter().all(|view| parsed.violated(view).is_none()))
     };
-    sets.iter().map(order).filter(holds).map(Some).chain([None]).collect()
+    let mut found: Vec<_> = sets.iter().map(order).filter(holds).map(Some).collect();
+    found.push(None);
+    found
 }
 
-fn with_order(signature: &Signature, seen: &[View], order: Option<String>) -> Result<Vec<String>> {
+fn with_order(program: &dyn Program, seen: &[View], order: Option<String>) -> Result<Vec<String>> {
+    let signature = program.signature();
     let holds = |clauses: &[&str]| {
         let texts: Vec<String> = clauses.iter().map(|text| text.to_string()).collect();
         let parsed = Clauses::parse(signature, &texts).ok();
@@ -99,33 +102,46 @@ fn with_order(signature: &Signature, seen: &[View], order: Option<String>) -> Re
             for &value in values {
                 let name = &signature.controls[*control].name;
                 let holds = move |view: &View| view.controls[*control] == Some(value);
-                cases.push((format!("{name} = {} -> ", quoted(*control, value)), Box::new(holds)));
+                cases.push((format!("{name} = {}", quoted(*control, value)), Box::new(holds)));
             }
         }
-        for (register, name) in signature.registers.iter().enumerate() {
+        for (register, name) in signature
+            .registers
+            .iter()
+            .enumerate()
+            .filter(|(register, _)| program.needs(state, *register))
+        {
             let nil = move |view: &View| view.registers[register] == Seen::Nil;
             if here.iter().any(|view| nil(view)) && here.iter().any(|view| !nil(view)) {
-                cases.push((format!("{name} = nil -> "), Box::new(nil)));
-                cases.push((format!("{name} != nil -> "), Box::new(move |view| !nil(view))));
+                cases.push((format!("{name} = nil"), Box::new(nil)));
+                cases.push((format!("{name} != nil"), Box::new(move |view| !nil(view))));
             }
         }
-        for fact in about_registers(signature, order.is_some()) {
+        for fact in
+            about_registers(signature, order.is_some(), &|register| program.needs(state, register))
+        {
             let texts = order.iter().cloned().chain([format!("{}: {fact}", declared.name)]);
             let parsed = Clauses::parse(signature, &texts.collect::<Vec<_>>());
             let parsed = parsed.map_err(Error::Program)?;
             let held: Vec<bool> = here.iter().map(|view| parsed.violated(view).is_none()).collect();
             let relevant =
                 |case: &Case<'_>| here.iter().zip(&held).all(|(view, held)| *held || !case.1(view));
-            let fitting = cases.iter().filter(|case| relevant(case));
+            let plain = |case: &&Case<'_>| !fact.contains("->") || !case.0.contains("nil");
+            let fitting = cases.iter().filter(plain).filter(|case| relevant(case));
             let most = if relevant(&cases[0]) { 1 } else { cases.len() };
-            found.extend(
-                fitting.take(most).map(|(case, _)| format!("{}: {case}{fact}", declared.name)),
-            );
+            found.extend(fitting.take(most).map(|(case, _)| match &**case {
+                "" => format!("{}: {fact}", declared.name),
+                case if fact.contains("->") => format!("{}: {case} and {fact}", declared.name),
+                case => format!("{}: {case} -> {fact}", declared.name),
+            }));
         }
         all.extend(found);
     }
     Ok(all)
 }
+
+/// More different memories than these are not looked at.
+const MEMORIES: usize = 20_000;
 
 /// Different memories before micro-steps.
 fn memories(program: &dyn Program, trial: Trial) -> Result<Vec<View>> {
@@ -135,6 +151,9 @@ fn memories(program: &dyn Program, trial: Trial) -> Result<Vec<View>> {
         let nodes = 1 + sequence as usize % trial.nodes;
         let mut explored = Exploration::new(program, nodes, trial.seed, sequence);
         for _ in 0..trial.operations {
+            if seen.len() > MEMORIES {
+                break;
+            }
             let call = explored.call();
             let store = &mut explored.store;
             let mut state = match begin(program, store, call.operation, &call.arguments) {
@@ -201,21 +220,36 @@ fn about_memory(signature: &Signature) -> Vec<String> {
     all
 }
 
-fn about_registers(signature: &Signature, ordered: bool) -> Vec<String> {
+fn about_registers(
+    signature: &Signature,
+    ordered: bool,
+    needed: &dyn Fn(usize) -> bool,
+) -> Vec<String> {
     let mut all = Vec::new();
-    for (at, a) in signature.registers.iter().enumerate() {
+    for (at, a) in signature.registers.iter().enumerate().filter(|(at, _)| needed(*at)) {
         all.extend([format!("{a} = nil"), format!("{a} != nil")]);
         for field in &signature.pointers {
             all.extend([format!("{a}.{field} = nil"), format!("{a}.{field} != nil")]);
+            for next in &signature.pointers {
+                let then = format!("{a}.{field} = p -> p.{next}");
+                all.extend([format!("{then} = nil"), format!("{then} != nil")]);
+            }
         }
         for bit in &signature.bits {
             all.extend([format!("{a}.{bit} = 0"), format!("{a}.{bit} = 1")]);
         }
-        for (place, b) in signature.registers.iter().enumerate().filter(|(place, _)| *place != at) {
+        for (place, b) in signature
+            .registers
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place != at && needed(*place))
+        {
             if at < place {
                 all.extend([format!("{a} = {b}"), format!("{a} != {b}")]);
             }
-            all.extend(signature.pointers.iter().map(|field| format!("{a}.{field} = {b}")));
+            for field in &signature.pointers {
+                all.extend([format!("{a}.{field} = {b}"), format!("{a}.{field} != {b}")]);
+            }
             if ordered {
                 all.extend([format!("{a} reaches {b}"), format!("not {a} reaches {b}")]);
                 if at < place {

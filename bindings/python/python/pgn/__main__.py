@@ -65,6 +65,7 @@ def _learn(arguments: list[str], find: Callable[[str], Any]) -> int:
             raise ValueError(
                 f"{given.code} is {found!r}; expected code with the decorator pgn.machines.code"
             )
+        found.progress = lambda text: print(text, file=sys.stderr, flush=True)
         inferred = Inferred(found, registered(found))
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)

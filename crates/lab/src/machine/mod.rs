@@ -21,7 +21,7 @@ mod verify;
 pub use certificate::MachineCertificate;
 pub use execute::{Executor, Mode};
 pub use run::MachineRun;
-pub use suggest::suggest;
+pub use suggest::{Suggestion, suggest, suggest_first};
 pub use verify::MachineVerdict;
 
 /// The model's name, as in `--model`.

@@ -39,7 +39,35 @@ const LARGE: Trial = Trial { sequences: 400, nodes: 10, operations: 60, seed: 1 
 /// # Ok::<(), pgn_lab::Error>(())
 /// ```
 pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
-    let (mut first, mut failed) = (None, Ok(Suggestion::default()));
+    Ok(suggest_first(std::slice::from_ref(program))?.1)
+}
+
+/// [`suggest`] for the first of several programs that is proved; if none is, for the first.
+pub fn suggest_first(programs: &[Arc<dyn Program>]) -> Result<(usize, Suggestion)> {
+    let mut failed = None;
+    for (number, program) in programs.iter().enumerate() {
+        match attempt(program)? {
+            (found, _) if found.refutation.is_none() => return Ok((number, found)),
+            other => failed = failed.or(Some(other)),
+        }
+    }
+    let (Some((mut found, candidates)), [program, ..]) = (failed, programs) else {
+        return Ok((0, Suggestion::default()));
+    };
+    // Nothing is proved. What is true leaves out views that do not occur all the same.
+    let declared = program.clauses();
+    let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
+    let views = |clauses: &[String]| {
+        Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len())
+    };
+    let least = views(&held)?;
+    found.clauses = fewest(held, 0, 16, &|fewer| views(fewer).is_ok_and(|views| views == least));
+    Ok((0, found))
+}
+
+/// What was found, and the candidates that it was found among.
+fn attempt(program: &Arc<dyn Program>) -> Result<(Suggestion, Vec<String>)> {
+    let (mut best, mut failed) = (None, Ok(Default::default()));
     for candidates in candidates(&**program, TRIAL)? {
         let found = match among(program, &candidates) {
             Ok(found) => found,
@@ -50,20 +78,17 @@ pub fn suggest(program: &Arc<dyn Program>) -> Result<Suggestion> {
             }
         };
         if found.refutation.is_none() {
-            return Ok(found);
+            return Ok((found, candidates));
         }
-        first.get_or_insert((candidates, found));
+        // Whoever got as far as to a view that is not in the table has an order that holds.
+        let far = |found: &Suggestion| {
+            found.refutation.as_ref().is_some_and(|one| one.part == "coverage")
+        };
+        if best.as_ref().is_none_or(|best: &(_, Suggestion)| far(&found) && !far(&best.1)) {
+            best = Some((candidates, found));
+        }
     }
-    // Nothing is proved. What is true leaves out views that do not occur all the same.
-    let Some((candidates, mut found)) = first else { return failed };
-    let declared = program.clauses();
-    let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
-    let views = |clauses: &[String]| {
-        Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len())
-    };
-    let least = views(&held)?;
-    found.clauses = fewest(held, 0, &|fewer| views(fewer).is_ok_and(|views| views == least));
-    Ok(found)
+    best.map_or(failed, |(candidates, found)| Ok((found, candidates)))
 }
 
 /// What is declared, with candidates that fit it.
@@ -74,14 +99,15 @@ fn with(declared: &[String], candidates: &[String]) -> Vec<String> {
     declared.iter().chain(candidates.iter().filter(fits)).cloned().collect()
 }
 
-/// Without what can be left out, parts first; the first `kept` stay.
+/// Without what can be left out, parts of at least `finest` clauses first; the first `kept` stay.
 fn fewest(
     mut clauses: Vec<String>,
     kept: usize,
+    finest: usize,
     enough: &dyn Fn(&[String]) -> bool,
 ) -> Vec<String> {
     let mut size = (clauses.len() - kept).div_ceil(2);
-    while size > 0 {
+    while size >= finest {
         let mut from = kept;
         while from < clauses.len() {
             let mut fewer = clauses.clone();
@@ -122,7 +148,7 @@ fn among(program: &Arc<dyn Program>, candidates: &[String]) -> Result<Suggestion
         let report = table(program, fewer).ok().and_then(|table| check_table(&table).ok());
         report.is_some_and(|report| report.views == views)
     };
-    let clauses = fewest(clauses, declared.len(), &proved);
+    let clauses = fewest(clauses, declared.len(), 1, &proved);
     Ok(Suggestion { clauses, views: Some(views), refutation: None })
 }
 

@@ -34,6 +34,7 @@ pub struct Inferred {
     flags: BTreeMap<Slot, usize>,
     automaton: Automaton,
     leaves: usize,
+    looks: bool,
 }
 
 /// What happens at a state of the code.
@@ -139,12 +140,20 @@ impl Inferred {
             flags,
             automaton,
             leaves,
+            looks: false,
         })
     }
 
     /// With these clauses.
     pub fn with_clauses(mut self, clauses: Vec<String>) -> Inferred {
         self.clauses = clauses;
+        self
+    }
+
+    /// The same, but a pointer field is read before it is written. Then more can be proved, of more
+    /// views: where trees go down several fields, what is overwritten matters.
+    pub fn looking(mut self) -> Inferred {
+        self.looks = true;
         self
     }
 
@@ -420,6 +429,9 @@ impl Run<'_, '_> {
             }
             Access::Store(field) => {
                 let to = self.node(own + 1)?;
+                if self.program.looks {
+                    self.memory.pointer(a, usize::from(field));
+                }
                 self.memory.set_pointer(a, usize::from(field), to);
                 return Some(());
             }
@@ -524,6 +536,14 @@ impl Program for Inferred {
 
     fn clauses(&self) -> Vec<String> {
         self.clauses.clone()
+    }
+
+    fn needs(&self, state: u8, register: usize) -> bool {
+        let wanted =
+            self.kept.get(usize::from(state)).map(|&state| &self.wanted[&Target::State(state)]);
+        wanted.is_none_or(|slots| {
+            slots.iter().any(|slot| self.registers.get(slot) == Some(&register))
+        })
     }
 
     fn sample(&self, store: &Store, rng: &mut Rng) -> Call {

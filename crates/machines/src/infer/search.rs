@@ -1,6 +1,7 @@
 //! Inference: traces, states, a program, and operations on which it is wrong, until there are none.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -42,6 +43,18 @@ pub enum InferenceProgress {
     States(usize, usize),
     /// Of so many fresh operations, so many are wrong.
     Tested(u64, u64),
+}
+
+impl fmt::Display for InferenceProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Traces(traces) => write!(f, "{traces} traces to explain"),
+            Self::States(settled, next) => write!(f, "{settled} states settled, {next} next"),
+            Self::Tested(tested, wrong) => {
+                write!(f, "{wrong} of {tested} fresh operations differ")
+            }
+        }
+    }
 }
 
 /// A program that does what ordinary code did in all traces, and on fresh operations.
@@ -146,17 +159,23 @@ impl Inference {
         )))
     }
 
-    /// Compares a program with the code on random operations, whole memories and outcomes; the
-    /// number of operations that differ.
-    pub fn compare(&self, code: &Arc<dyn Code>, program: &Inferred, trial: Trial) -> Result<u64> {
-        let mut wrong = 0;
+    /// Compares a program with the code on random and adversarial operations, whole memories and
+    /// outcomes: how many, and how many of them differ.
+    pub fn compare(
+        &self,
+        code: &Arc<dyn Code>,
+        program: &Inferred,
+        trial: Trial,
+    ) -> Result<(u64, u64)> {
+        let (mut tested, mut wrong) = (0, 0);
         let Trial { sequences, nodes, operations, seed } = trial;
         let watcher = Inference { seed, ..self.clone() };
         watcher.watch(code, nodes, sequences, operations, 7, &mut |trace, [before, after]| {
+            tested += 1;
             wrong += u64::from(!agrees(program, &trace, before, after));
             Ok(true)
         })?;
-        Ok(wrong)
+        Ok((tested, wrong))
     }
 
     /// Runs the code on random operations, and hands over what it did, with the memory before and

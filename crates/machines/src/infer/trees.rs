@@ -241,6 +241,13 @@ impl<'a> Grower<'a> {
             let others = slots[..place].iter().filter(|&&other| !flags[other]);
             tests.extend(others.map(|&other| Test::Same(other, slot)));
         }
+        // Code mostly tests what it has just found.
+        let own = state * PER_STATE + FOUND;
+        tests.sort_by_key(|test| match *test {
+            Test::Nil(one) | Test::True(one) => one != own,
+            Test::Same(a, b) => a != own && b != own,
+            Test::From(..) => true,
+        });
         for (function, (_, places)) in all.functions.iter().take(all.controls()).enumerate() {
             tests.extend((0..places.len()).map(|place| Test::From(function, place as u8)));
         }

@@ -197,4 +197,10 @@ def load(directory: str | os.PathLike[str], *, program: Any = None) -> Machine:
     if not path.exists() and str(directory) in BUILT_IN:
         files = dict(_native.built_in_machine(str(directory)))
         return Machine(files, loaded(files, None))
-    return Machine(read(path), _native.Machine(path, registered(program)), program)
+    files = read(path)
+    noted = files.get(_files.STRUCTURE)
+    if program is not None and noted not in (None, _files.note(program).encode()):
+        # They are about the program as it was.
+        for name in ("certificate.json", "proof.safetensors"):
+            files.pop(name, None)
+    return Machine(files, _native.Machine(path, registered(program)), program)

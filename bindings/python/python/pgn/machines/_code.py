@@ -111,13 +111,17 @@ class Code:
         requires: Mapping[str, Mapping[str, str]],
         sites: bool,
         clauses: Sequence[str] | None,
-        reads: int = 4,
+        reads: int,
+        search: bool,
     ) -> None:
         #: The function or class.
         self.source = source
         self.name: str = name or source.__name__.lower()
         self.pointers, self.bits = list(pointers), list(bits)
-        self.reads = reads
+        self.reads, self.search = reads, search
+        #: Told in words how far inference is.
+        self.progress: Callable[[str], object] = lambda _: None
+        self._native: _native.Registered | None = None
         self.sites, self.clauses = sites, None if clauses is None else list(clauses)
         self._points: dict[_Place, int] = {}
         self._stacks: dict[tuple[tuple[str, str], ...], int] = {}
@@ -179,6 +183,7 @@ class Inferred:
     """What :func:`infer` found: a program of micro-steps, with clauses."""
 
     def __init__(self, code: Code, native: _native.Registered | None) -> None:
+        self._native = native
         told = None if native is None else native.inferred()
         assert told is not None
         #: The automaton in text, and as a drawing for Graphviz.
@@ -189,6 +194,17 @@ class Inferred:
         self.clauses: list[str] = told[2]
         #: What the checker has against them, if they do not.
         self.refutation: str | None = told[3]
+
+    def compare(
+        self, *, nodes: int = 20, sequences: int = 1000, operations: int = 60, seed: int = 1
+    ) -> tuple[int, int]:
+        """Tests that the program equals the code, on random and adversarial operations.
+
+        After each operation, all pointers, all bits and the answer are compared. Gives how many
+        operations there were, and how many of them differ.
+        """
+        assert self._native is not None
+        return self._native.compare(sequences, nodes, operations, seed)
 
     def __repr__(self) -> str:
         return (
@@ -207,6 +223,7 @@ def code(
     sites: bool = True,
     clauses: Sequence[str] | None = None,
     reads: int = 4,
+    search: bool = True,
 ) -> Any:
     """Makes ordinary code a program: a function, or a class whose public methods are operations.
 
@@ -219,11 +236,11 @@ def code(
     Their first argument is the memory (:class:`Watched`), the others are nodes. States, registers
     and what each state reads are inferred from accesses. With ``sites=False`` only accesses are
     seen, not where in the code they are made. ``requires`` is as in :class:`Program`, with
-    operations by name; without ``clauses``, they are looked for. A micro-step reads at most ``reads``
-    fields, unless a loop needs more.
+    operations by name. Clauses are looked for, next to those that are given, unless ``search`` is
+    false. A micro-step reads at most ``reads`` fields.
     """
 
     def wrap(source: Any) -> Code:
-        return Code(source, name, pointers, bits, requires or {}, sites, clauses, reads)
+        return Code(source, name, pointers, bits, requires or {}, sites, clauses, reads, search)
 
     return wrap if source is None else wrap(source)

@@ -211,5 +211,7 @@ def _ending(halt: Halt) -> tuple[str, str]:
 def registered(program: Any) -> _native.Registered | None:
     """Makes a program known by its name; ``None`` for one that is built in."""
     if isinstance(program, Code):
-        return _native.Registered.infer(program)
+        if program._native is None:
+            program._native = _native.Registered.infer(program)
+        return program._native
     return None if program is None else _native.Registered(Declared(program))

@@ -269,7 +269,8 @@ class Machine:
             self._native.certify(directory)
             # As the file has it: with the checksum that it is written with.
             contents = (Path(directory) / "certificate.json").read_bytes()
-            self._files["certificate.json"] = contents
+            self._files.pop("proof.safetensors", None)
+            self._files |= read(Path(directory))
             self._native = loaded(self._files, self._program)
         return Certificate(json.loads(contents))
 
@@ -411,7 +412,7 @@ class Machine:
 
 
 _NAMES = ("config.toml", "model.safetensors", "metrics.jsonl", "structure.txt", "certificate.json",
-          "results.json")
+          "proof.safetensors", "results.json")
 
 
 def loaded(files: Mapping[str, bytes], program: Any) -> _native.Machine:
