@@ -134,11 +134,12 @@ impl Code for PythonCode {
         memory: &mut CodeMemory<'_>,
         arguments: &[Node],
     ) -> Result<Outcome> {
-        let (accesses, calls, outcome) = self.record(operation, memory, arguments).map_err(|error| {
-            let text = error.to_string();
-            self.raised.keep(error);
-            Error::Program(text)
-        })?;
+        let (accesses, calls, outcome) =
+            self.record(operation, memory, arguments).map_err(|error| {
+                let text = error.to_string();
+                self.raised.keep(error);
+                Error::Program(text)
+            })?;
         for (site, within, kind, field, node, other) in accesses {
             memory.at(site);
             memory.within(calls.get(within).cloned().unwrap_or_default());

@@ -105,14 +105,21 @@ fn with_order(program: &dyn Program, seen: &[View], order: Option<String>) -> Re
                 cases.push((format!("{name} = {}", quoted(*control, value)), Box::new(holds)));
             }
         }
-        for (register, name) in signature.registers.iter().enumerate().filter(|(register, _)| program.needs(state, *register)) {
+        for (register, name) in signature
+            .registers
+            .iter()
+            .enumerate()
+            .filter(|(register, _)| program.needs(state, *register))
+        {
             let nil = move |view: &View| view.registers[register] == Seen::Nil;
             if here.iter().any(|view| nil(view)) && here.iter().any(|view| !nil(view)) {
                 cases.push((format!("{name} = nil"), Box::new(nil)));
                 cases.push((format!("{name} != nil"), Box::new(move |view| !nil(view))));
             }
         }
-        for fact in about_registers(signature, order.is_some(), &|register| program.needs(state, register)) {
+        for fact in
+            about_registers(signature, order.is_some(), &|register| program.needs(state, register))
+        {
             let texts = order.iter().cloned().chain([format!("{}: {fact}", declared.name)]);
             let parsed = Clauses::parse(signature, &texts.collect::<Vec<_>>());
             let parsed = parsed.map_err(Error::Program)?;
@@ -122,13 +129,11 @@ fn with_order(program: &dyn Program, seen: &[View], order: Option<String>) -> Re
             let plain = |case: &&Case<'_>| !fact.contains("->") || !case.0.contains("nil");
             let fitting = cases.iter().filter(plain).filter(|case| relevant(case));
             let most = if relevant(&cases[0]) { 1 } else { cases.len() };
-            found.extend(
-                fitting.take(most).map(|(case, _)| match &**case {
-                    "" => format!("{}: {fact}", declared.name),
-                    case if fact.contains("->") => format!("{}: {case} and {fact}", declared.name),
-                    case => format!("{}: {case} -> {fact}", declared.name),
-                }),
-            );
+            found.extend(fitting.take(most).map(|(case, _)| match &**case {
+                "" => format!("{}: {fact}", declared.name),
+                case if fact.contains("->") => format!("{}: {case} and {fact}", declared.name),
+                case => format!("{}: {case} -> {fact}", declared.name),
+            }));
         }
         all.extend(found);
     }
@@ -233,7 +238,12 @@ fn about_registers(
         for bit in &signature.bits {
             all.extend([format!("{a}.{bit} = 0"), format!("{a}.{bit} = 1")]);
         }
-        for (place, b) in signature.registers.iter().enumerate().filter(|(place, _)| *place != at && needed(*place)) {
+        for (place, b) in signature
+            .registers
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place != at && needed(*place))
+        {
             if at < place {
                 all.extend([format!("{a} = {b}"), format!("{a} != {b}")]);
             }

@@ -57,7 +57,9 @@ pub fn suggest_first(programs: &[Arc<dyn Program>]) -> Result<(usize, Suggestion
     // Nothing is proved. What is true leaves out views that do not occur all the same.
     let declared = program.clauses();
     let held = that_hold(&**program, with(&declared, &candidates), LARGE)?;
-    let views = |clauses: &[String]| Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len());
+    let views = |clauses: &[String]| {
+        Machine::new(reclaused(program, clauses.to_vec())).map(|it| it.consistent().len())
+    };
     let least = views(&held)?;
     found.clauses = fewest(held, 0, 16, &|fewer| views(fewer).is_ok_and(|views| views == least));
     Ok((0, found))
@@ -79,7 +81,9 @@ fn attempt(program: &Arc<dyn Program>) -> Result<(Suggestion, Vec<String>)> {
             return Ok((found, candidates));
         }
         // Whoever got as far as to a view that is not in the table has an order that holds.
-        let far = |found: &Suggestion| found.refutation.as_ref().is_some_and(|one| one.part == "coverage");
+        let far = |found: &Suggestion| {
+            found.refutation.as_ref().is_some_and(|one| one.part == "coverage")
+        };
         if best.as_ref().is_none_or(|best: &(_, Suggestion)| far(&found) && !far(&best.1)) {
             best = Some((candidates, found));
         }

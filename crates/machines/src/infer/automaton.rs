@@ -71,7 +71,8 @@ impl Automaton {
         // The nodes of the first access in a function stand for its arguments.
         all.origins.resize(all.entry(all.functions.len(), 0), 0);
         for (function, states) in within.into_iter().take(all.controls()).enumerate() {
-            let slots: Vec<Slot> = states.iter().flat_map(|one| one * PER_STATE..(one + 1) * PER_STATE).collect();
+            let slots: Vec<Slot> =
+                states.iter().flat_map(|one| one * PER_STATE..(one + 1) * PER_STATE).collect();
             for place in 0..all.functions[function].1.len() {
                 let copies = slots.iter().zip(all.origins.len()..).map(|(&from, to)| (to, from));
                 all.saved.insert((function, place as u8), copies.collect());

@@ -58,7 +58,9 @@ impl Blocks {
             };
             let kept = trees.0.keys().filter(|one| !inside.contains(one));
             let fits = !reached(trees, &inside, state).contains(&state)
-                && kept.into_iter().all(|one| !reached(trees, &inside, *one).contains(&state) || fits(one) || !is_read(&state))
+                && kept.into_iter().all(|one| {
+                    !reached(trees, &inside, *one).contains(&state) || fits(one) || !is_read(&state)
+                })
                 && paths(all, trees, &inside).is_some();
             if !fits {
                 inside.remove(&state);

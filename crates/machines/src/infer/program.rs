@@ -121,9 +121,7 @@ impl Inferred {
         if signature.operations.iter().any(|one| one.arguments.contains(&(count as u8))) {
             signature.registers.push("unread".to_owned());
         }
-        let wanted = |to: &Target| {
-            (to.clone(), live_into(&live, to))
-        };
+        let wanted = |to: &Target| (to.clone(), live_into(&live, to));
         let wanted = numbers.keys().map(wanted).collect();
         let state = |(&state, tree): (&usize, &Tree)| {
             (state, StateCode { access: all.access(state), tree: tree.clone() })
@@ -311,8 +309,10 @@ impl Draw<'_> {
                 let automaton = &self.program.automaton;
                 let saved = automaton.saves(calls).map(|(to, from)| (to, self.name(from)));
                 let saved: Vec<(Slot, String)> = saved.collect();
-                let given: Vec<String> =
-                    nodes.iter().map(|node| node.map_or("nil".to_owned(), |one| self.name(one))).collect();
+                let given: Vec<String> = nodes
+                    .iter()
+                    .map(|node| node.map_or("nil".to_owned(), |one| self.name(one)))
+                    .collect();
                 self.names.extend(saved);
                 for &(function, _) in calls {
                     let entry = (0..).map(|place| automaton.entry(function, place));
@@ -539,7 +539,8 @@ impl Program for Inferred {
     }
 
     fn needs(&self, state: u8, register: usize) -> bool {
-        let wanted = self.kept.get(usize::from(state)).map(|&state| &self.wanted[&Target::State(state)]);
+        let wanted =
+            self.kept.get(usize::from(state)).map(|&state| &self.wanted[&Target::State(state)]);
         wanted.is_none_or(|slots| {
             slots.iter().any(|slot| self.registers.get(slot) == Some(&register))
         })

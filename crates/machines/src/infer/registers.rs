@@ -46,7 +46,8 @@ pub(super) fn allocate(
     is_flag: &dyn Fn(&Slot) -> bool,
 ) -> BTreeMap<Slot, usize> {
     let mut apart: BTreeSet<(Slot, Slot)> = BTreeSet::new();
-    let mut all: BTreeSet<Slot> = live.values().flatten().filter(|slot| !is_flag(slot)).copied().collect();
+    let mut all: BTreeSet<Slot> =
+        live.values().flatten().filter(|slot| !is_flag(slot)).copied().collect();
     for (start, operation) in outline.operations.iter().enumerate() {
         let slots: Vec<Slot> =
             (0..operation.arguments.len()).map(|place| start * PER_STATE + place).collect();

@@ -114,12 +114,7 @@ impl<'a> CodeMemory<'a> {
     }
 
     /// What `run` does is done in this function, called from this place. Both are names.
-    pub fn call<T>(
-        &mut self,
-        function: &str,
-        place: &str,
-        run: impl FnOnce(&mut Self) -> T,
-    ) -> T {
+    pub fn call<T>(&mut self, function: &str, place: &str, run: impl FnOnce(&mut Self) -> T) -> T {
         let outside = self.calls.clone();
         let called = (function.to_owned(), place.to_owned());
         self.calls = outside.iter().cloned().chain([called]).collect();
