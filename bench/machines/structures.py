@@ -112,6 +112,16 @@ class Tree:
         return True
 
 
+#: Clauses that hold of trees whose children know their parents.
+TREES = [
+    "acyclic above",
+    "p.left = c -> c.above = p",
+    "p.right = c -> c.above = p",
+    "c.above = p -> p.left = c or p.right = c",
+    "p.left = c -> p.right != c",
+]
+
+
 def rotate(memory, x) -> None:
     p = memory.above(x)
     g = memory.above(p)
@@ -133,7 +143,7 @@ def rotate(memory, x) -> None:
     memory.above(x, g)
 
 
-@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": FREE | ROOT}, name="plain_splay")
+@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": FREE | ROOT}, clauses=TREES, search=False, reads=1, name="plain_splay")
 class Splay:
     """A splay tree in h.left: insert, then splay."""
 
@@ -218,6 +228,9 @@ LONE = {"h != x": "h and x are the same node", "h.held = 0": "h is in a heap", "
     pointers=["child", "next"],
     bits=["held"],
     requires={"push": LONE, "pop_min": {"h.held = 0": "h is in a heap"}},
+    clauses=["tree child, next", "p.held = 0 -> p.next = nil"],
+    search=False,
+    reads=2,
     name="plain_heap",
 )
 class Heap:
@@ -283,6 +296,9 @@ SINGLE = {"x.held = 0": "x is in a heap", "x.left = nil": "x is a heap", "x.righ
     pointers=["left", "right"],
     bits=["held"],
     requires={"push": EMPTY | SINGLE, "pop_min": {"h.held = 0": "h is in a heap"}},
+    clauses=["tree left, right"],
+    search=False,
+    reads=2,
     name="plain_skew",
 )
 class Skew:
@@ -394,6 +410,7 @@ def find_root(memory, x) -> int:
     requires={"query_toggle": {"u != v": "u and v are the same node"}},
     clauses=["acyclic up", "p.left = c -> c.up = p", "p.right = c -> c.up = p", "p.left = c -> p.right != c"],
     search=False,
+    reads=2,
     name="plain_lct",
 )
 class LinkCut:

@@ -7,6 +7,7 @@ fn only_what_was_written_is_read() {
     let committed =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/paper/analyses.json");
     let mut analyses = Analyses::load(&committed).unwrap();
+    analyses.runs.retain(|run| run.model == "pgn");
     analyses.runs.truncate(1);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("analyses.json");
