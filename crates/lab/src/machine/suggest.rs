@@ -95,7 +95,7 @@ fn attempt(program: &Arc<dyn Program>) -> Result<(Suggestion, Vec<String>)> {
 fn with(declared: &[String], candidates: &[String]) -> Vec<String> {
     let is_order = |one: &str| one.starts_with("acyclic ") || one.starts_with("tree ");
     let ordered = declared.iter().any(|one| is_order(one));
-    let fits = |one: &&String| !declared.contains(one) && !(ordered && is_order(one));
+    let fits = |one: &&String| !(declared.contains(one) || ordered && is_order(one));
     declared.iter().chain(candidates.iter().filter(fits)).cloned().collect()
 }
 
