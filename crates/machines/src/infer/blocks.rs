@@ -13,8 +13,9 @@ use super::{
 /// More paths through a step than these are split.
 const PATHS: usize = 100;
 
-/// What is found in a step is numbered from here on; other numbers are slots before it.
-pub(super) const NEW: Slot = 1 << 32;
+/// What is found in a step is numbered from here on; other numbers are slots before it. Where words
+/// have 32 bits, as in WebAssembly, there is less room for both.
+pub(super) const NEW: Slot = 1 << (Slot::BITS / 2);
 
 /// The slot that an operation which answers with a node leaves it in.
 pub(super) const RESULT: Slot = NEW - 1;
