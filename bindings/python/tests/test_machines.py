@@ -207,8 +207,8 @@ def test_ordinary_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import learn
 
     inferred = pgn.machines.infer(learn.sets)
-    assert (inferred.states, inferred.refutation) == (8, None)
-    assert "compare(" in inferred.picture and "acyclic up" in inferred.clauses
+    assert (inferred.states, inferred.refutation) == (4, None)
+    assert "is nil" in inferred.picture and "digraph" in inferred.dot and inferred.clauses
     out = tmp_path / "sets"
     machine = pgn.machines.train(learn.sets, out=out)
     assert machine.certify().proved
@@ -239,6 +239,6 @@ def test_learn_command(tmp_path: Path) -> None:
     examples = Path(__file__).parent.parent / "examples"
     run = [sys.executable, "-m", "pgn", "learn", "learn:sets", "--out", str(tmp_path / "sets")]
     done = subprocess.run(run, cwd=examples, capture_output=True, text=True, check=True)
-    assert "states=8" in done.stdout and "Proved:" in done.stdout, done.stdout
+    assert "states=4" in done.stdout and "Proved:" in done.stdout, done.stdout
     wrong = subprocess.run([*run[:4], "learn:find", *run[5:]], cwd=examples, capture_output=True, text=True)
     assert wrong.returncode == 1 and "with the decorator pgn.machines.code" in wrong.stderr

@@ -29,7 +29,7 @@ pub struct Inference {
 
 impl Default for Inference {
     fn default() -> Self {
-        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 60, seed: 0, reads: 4 }
+        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 60, seed: 0, reads: 2 }
     }
 }
 
