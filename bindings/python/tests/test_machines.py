@@ -160,7 +160,12 @@ def test_refusals(machine: pgn.machines.Machine) -> None:
         machine.start()
 
 
-@pgn.machines.code(pointers=["left", "right", "above"])
+#: Without these, a node can be hung below itself, and the search does not end.
+ALONE = {f"x.{field} = nil": "x is in a tree" for field in ("left", "right", "above")}
+ROOT = {"h != x": "one node", "h.above = nil": "h is in a tree", "h.right = nil": "h is in a tree"}
+
+
+@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": ALONE | ROOT})
 class PlainTree:
     """A search tree below the node h, in ``h.left``."""
 
