@@ -42,11 +42,11 @@ class Sets:
         return find(memory, u)
 
 
-dsu = pgn.machines.code(Sets, pointers=["up"], name="plain_dsu")
-unseen = pgn.machines.code(Sets, pointers=["up"], name="plain_dsu_unseen", sites=False)
+dsu = pgn.machines.code(Sets, pointers=["up"], reads=4, name="plain_dsu")
+unseen = pgn.machines.code(Sets, pointers=["up"], reads=4, name="plain_dsu_unseen", sites=False)
 
 
-@pgn.machines.code(pointers=["up"], name="plain_forest")
+@pgn.machines.code(pointers=["up"], reads=4, name="plain_forest")
 class Forest:
     """Rooted trees: `toggle` joins two of them, or cuts v off where it is below u."""
 
@@ -103,7 +103,7 @@ def descend(memory, h, x) -> None:
     memory.above(x, here)
 
 
-@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": FREE | ROOT}, name="plain_tree")
+@pgn.machines.code(pointers=["left", "right", "above"], requires={"insert": FREE | ROOT}, reads=4, name="plain_tree")
 class Tree:
     """An unbalanced search tree in h.left."""
 
@@ -162,7 +162,7 @@ class Splay:
         return True
 
 
-@pgn.machines.code(pointers=["next", "back"], name="plain_list")
+@pgn.machines.code(pointers=["next", "back"], reads=4, name="plain_list")
 class List:
     """A doubly linked list with splicing."""
 

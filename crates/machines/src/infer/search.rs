@@ -29,7 +29,7 @@ pub struct Inference {
 
 impl Default for Inference {
     fn default() -> Self {
-        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 60, seed: 0, reads: 4 }
+        Inference { sites: true, nodes: vec![3, 5, 8], rounds: 60, seed: 0, reads: 2 }
     }
 }
 
@@ -129,7 +129,9 @@ impl Inference {
             let mut wrong: Vec<Trace> = Vec::new();
             let (mut tested, mut differ) = (0, 0);
             let largest = self.nodes.last().copied().unwrap_or(8);
-            for (nodes, sequences, count) in [(largest, 600, 60), (20, 200, 60), (40, 40, 150), (200, 8, 400)] {
+            for (nodes, sequences, count) in
+                [(largest, 600, 60), (20, 200, 60), (40, 40, 150), (200, 8, 400)]
+            {
                 let turn = 100 + 1000 * round + nodes as u64;
                 self.watch(code, nodes, sequences, count, turn, &mut |trace, [before, after]| {
                     tested += 1;

@@ -222,7 +222,7 @@ def code(
     requires: Mapping[str, Mapping[str, str]] | None = None,
     sites: bool = True,
     clauses: Sequence[str] | None = None,
-    reads: int = 4,
+    reads: int = 2,
     search: bool = True,
 ) -> Any:
     """Makes ordinary code a program: a function, or a class whose public methods are operations.
