@@ -48,7 +48,7 @@
 //!     .operation("put", "", &["x", "y"], &[]);
 //! let code: Arc<dyn Code> = Arc::new(Chain(names));
 //! let learned = Inference::default().infer(&code, &mut |_| {})?;
-//! assert_eq!(learned.program.size().0, 5); // states
+//! assert_eq!(learned.program.size().0, 4); // states
 //! let machine = Machine::new(Arc::new(learned.program))?;
 //! # assert!(machine.consistent().len() > 4);
 //! # Ok::<(), pgn_machines::Error>(())
