@@ -169,7 +169,7 @@ def test_keywords_of_train_are_documented() -> None:
 
 #: Flags of `pgn train` that are no settings, and settings by another name.
 ELSEWHERE = {"initial", "task", "model", "seed", "epochs", "out", "threads", "checkpoint_every", "json"}
-ELSEWHERE |= {"config", "help", "version", "structure", "quiet"}
+ELSEWHERE |= {"config", "help", "version", "structure", "quiet", "operations"}
 RENAMED = {"latents": "k", "features": "k"}
 
 

@@ -176,7 +176,7 @@ def infer(code: Code) -> Inferred:
     ...         return x
     >>> inferred = pgn.machines.infer(Chain)
     >>> inferred.states, inferred.refutation
-    (5, None)
+    (4, None)
     """
     return Inferred(code, registered(code))
 
