@@ -538,12 +538,13 @@ class Drawn(Guarded):
 
 
 def test_programs_draw_their_operations() -> None:
-    # Half of the operations that are traced, and all that verify tries.
+    # Half of the operations that are traced; every other sequence that verify tries, and half of
+    # the operations of the rest.
     machine = pgn.machines.train(Drawn, epochs=200)
     assert Drawn.drawn > 30_000
     Drawn.drawn = 0
     machine.verify(nodes=8, count=10)
-    assert Drawn.drawn == 240
+    assert 120 < Drawn.drawn < 240
     bad = type("Bad", (Drawn,), {"name": "bad", "sample": lambda self, memory, rng: ("put", 1)})
     with pytest.raises(ValueError, match="sample of the program `bad` draws"):
         pgn.machines.train(bad, epochs=1)

@@ -255,7 +255,9 @@ def test_exact_models_learn_python_structures() -> None:
     theirs = pgn.train("forest", "pgn-exact", **few)
     for name, weight in theirs.weights.items():
         assert np.array_equal(ours.weights[name], weight), name
-    assert ours.test() == theirs.test()
+    # Counting is a baseline of built-in tasks.
+    [mine], [built_in] = ours.test(), theirs.test()
+    assert mine == {key: value for key, value in built_in.items() if key != "counting_f1"}
 
 
 def test_a_structure_that_fails_while_training(tmp_path: Path) -> None:
