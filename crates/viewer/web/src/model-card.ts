@@ -1,6 +1,6 @@
 /** What a model is, how it was trained, and how it scores next to the baselines and the paper. */
 
-import type { RunDetails } from './api';
+import type { RunDetails, TestScores } from './api';
 import { h, marked, score } from './dom';
 import { aboutModel, isMachine, structureName } from './about';
 
@@ -44,18 +44,23 @@ type Score = 'f1' | 'precision' | 'recall' | 'accuracy' | 'sequences_right' | 's
 export function scoreTable(details: RunDetails): HTMLElement {
   const columns: [Score, string][] = [['f1', 'F₁'], ['precision', 'precision'], ['recall', 'recall'], ['accuracy', 'accuracy'], ['sequences_right', 'sequences with all answers right'], ['sequences_exact', 'exact sequences'], ['pointer_accuracy', 'pointers right'], ['mask_accuracy', 'masks right']];
   const shown = columns.filter(([name]) => details.test.some((test) => typeof test[name] === 'number'));
-  const extra: [string, (number | null | undefined)[]][] = [
-    ['F₁ in the paper', details.paper],
-    ['F₁ of counting', details.test.map((test) => test.counting_f1)],
-    ['F₁ of always 1', details.test.map((test) => test.f1_always_1)],
-  ];
-  const known = extra.filter(([, values]) => values.some((value) => typeof value === 'number'));
+  type Row = [string, (number | null | undefined)[]];
+  const of = (title: string, value: (test: TestScores) => number | undefined): Row => [title, details.test.map(value)];
+  const share = (value: number | undefined) => (value === undefined ? undefined : 1 - value);
+  // Below a score: what no model is needed for.
+  const baselines: Partial<Record<Score, Row[]>> = {
+    f1: [['F₁ in the paper', details.paper], of('F₁ of counting', (test) => test.counting_f1), of('F₁ of always 1', (test) => test.f1_always_1)],
+    accuracy: [of('accuracy of always 0', (test) => share(test.answers_1)), of('accuracy of always 1', (test) => test.answers_1)],
+    pointer_accuracy: [of('every node points to itself', (test) => test.trivial?.point_to_self)],
+    mask_accuracy: [of('no node is visited', (test) => test.trivial?.never_visit)],
+  };
   const row = (title: string, quiet: boolean, values: (number | null | undefined)[]) =>
     h('tr', { class: quiet ? 'baseline' : null }, h('th', { scope: 'row' }, title), ...values.map((value) => h('td', {}, score(value))));
-  const [first, ...rest] = shown;
-  const line = ([name, title]: [Score, string]) => row(title, false, details.test.map((test) => test[name]));
+  const lines = ([name, title]: [Score, string]) => [
+    row(title, false, details.test.map((test) => test[name])),
+    ...(baselines[name] ?? []).filter(([, values]) => values.some((value) => typeof value === 'number')).map(([title, values]) => row(title, true, values)),
+  ];
   return h('table', { class: 'scores' }, h('caption', {}, 'Test scores'),
     h('thead', {}, h('tr', {}, h('td', {}), ...details.test.map(({ nodes, ops }) => h('th', { scope: 'col' }, h('span', { class: 'nobr' }, `n = ${nodes}`), h('br'), h('small', {}, `${ops} ops`))))),
-    h('tbody', {}, ...(first ? [line(first)] : []),
-      ...known.map(([title, values]) => row(title, true, values)), ...rest.map(line)));
+    h('tbody', {}, ...shown.flatMap(lines)));
 }

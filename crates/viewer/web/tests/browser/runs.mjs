@@ -146,6 +146,9 @@ test('a model card tells what the model is, how it was trained, and the baseline
   for (const part of ['pointer graph network', 'Disjoint-set union', '70 sequences of 30 operations on 20 nodes', 'pgn train --config config.toml']) assert.ok(text.includes(part), part);
   await page.locator('.scores').getByText('F₁ of counting').waitFor();
   await page.locator('.scores').getByText('F₁ in the paper').waitFor();
+  for (const rule of ['accuracy of always 0', 'every node points to itself', 'no node is visited']) {
+    assert.match(await page.locator('.scores tr', { hasText: rule }).textContent(), /0\.\d{3}/);
+  }
   assert.match(await page.locator('.scores tr', { hasText: 'in the paper' }).textContent(), /0\.8950\.8870\.866/);
 });
 
